@@ -1,1 +1,72 @@
-"""Placeholder."""
+"""The protocol kit: the public list, and no logic.
+
+Spec: Status
+"""
+
+from ethogram.bounds import (
+    FIRST_SEQ,
+    MAX_EXCERPT_SCALARS,
+    MAX_PAYLOAD_BYTES,
+    MAX_PAYLOAD_DEPTH,
+    MAX_SAFE_INTEGER,
+    MAX_TEXT_SCALARS,
+    SCHEMA_VERSION,
+)
+from ethogram.canonical import serialise_event, serialise_validation_error
+from ethogram.decisions import validate_decision_answer
+from ethogram.envelope import Event, EventDraft, stamp
+from ethogram.errors import (
+    DecisionAnswerError,
+    EthogramError,
+    FoldError,
+    ParseError,
+    RunClosedError,
+    SequenceError,
+    SerialiseError,
+    ValidationError,
+)
+from ethogram.excerpt import Excerpt, excerpt
+from ethogram.fold import RunView, fold_run, prove_gapless
+from ethogram.parse import check_payload, parse_draft, parse_envelope, parse_event
+from ethogram.refusal import refusal_of
+from ethogram.sink import InMemorySink
+from ethogram.validate import validate, validate_event
+from ethogram.vocabulary import VOCABULARY
+
+__all__ = [
+    "FIRST_SEQ",
+    "MAX_EXCERPT_SCALARS",
+    "MAX_PAYLOAD_BYTES",
+    "MAX_PAYLOAD_DEPTH",
+    "MAX_SAFE_INTEGER",
+    "MAX_TEXT_SCALARS",
+    "SCHEMA_VERSION",
+    "VOCABULARY",
+    "DecisionAnswerError",
+    "EthogramError",
+    "Event",
+    "EventDraft",
+    "Excerpt",
+    "FoldError",
+    "InMemorySink",
+    "ParseError",
+    "RunClosedError",
+    "RunView",
+    "SequenceError",
+    "SerialiseError",
+    "ValidationError",
+    "check_payload",
+    "excerpt",
+    "fold_run",
+    "parse_draft",
+    "parse_envelope",
+    "parse_event",
+    "prove_gapless",
+    "refusal_of",
+    "serialise_event",
+    "serialise_validation_error",
+    "stamp",
+    "validate",
+    "validate_decision_answer",
+    "validate_event",
+]
