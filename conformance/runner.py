@@ -54,12 +54,16 @@ def replay(vector: Vector, adapters: Mapping[str, Adapter] = ADAPTERS) -> Failur
     return None if agree(vector.expect, verdict) else Failure(vector, shorten(verdict))
 
 
-def replay_all(vectors: Iterable[Vector]) -> Iterator[Failure | None]:
-    """Replay cases in order, giving a failure or None for each.
-
-    Spec: The founding decision: two implementations, one corpus
-    """
-    return map(replay, vectors)
+def _outcomes(paths: Iterable[Path]) -> Iterator[str | None]:
+    """The report of each failure, None for each case that passed, and one report for a file that cannot be read."""
+    for path in paths:
+        try:
+            for file in find_files(path):
+                for vector in read_vectors(file):
+                    failure = replay(vector)
+                    yield None if failure is None else failure.render()
+        except VectorFileError as error:
+            yield f"ERROR {error}"
 
 
 def run(paths: Iterable[Path], out: TextIO) -> int:
@@ -75,16 +79,11 @@ def run(paths: Iterable[Path], out: TextIO) -> int:
     Spec: The founding decision: two implementations, one corpus
     """
     passed = failed = 0
-    try:
-        for path in find_files(paths):
-            for failure in replay_all(read_vectors(path)):
-                if failure is None:
-                    passed += 1
-                else:
-                    failed += 1
-                    out.write(f"{failure.render()}\n")
-    except VectorFileError as error:
-        failed += 1
-        out.write(f"ERROR {error}\n")
+    for outcome in _outcomes(paths):
+        if outcome is None:
+            passed += 1
+        else:
+            failed += 1
+            out.write(f"{outcome}\n")
     out.write(f"{passed} passed, {failed} failed\n")
     return 0 if passed and not failed else 1

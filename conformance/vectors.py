@@ -6,7 +6,7 @@ Spec: The founding decision: two implementations, one corpus
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -69,25 +69,22 @@ def _text(value: object) -> str:
     return value
 
 
-def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Name the vector files under paths, sorted within each folder.
+def find_files(path: Path) -> list[Path]:
+    """Name the vector files under a path, sorted.
 
     Args:
-        paths: files, or folders whose `*.jsonl` at any depth are meant.
+        path: a file, or a folder whose `*.jsonl` at any depth are meant.
 
     Raises:
-        VectorFileError: a path is neither.
+        VectorFileError: the path is neither, or the folder has none.
 
     Spec: The founding decision: two implementations, one corpus
     """
-    files: list[Path] = []
-    for path in paths:
-        if path.is_dir():
-            files += sorted(path.rglob("*.jsonl"))
-        elif path.is_file():
-            files.append(path)
-        else:
-            raise VectorFileError(f"{path}: expected a file or a folder, got neither")
+    if path.is_file():
+        return [path]
+    files = sorted(path.rglob("*.jsonl"))
+    if not files:
+        raise VectorFileError(f"{path}: expected a vector file or a folder of them, got neither")
     return files
 
 

@@ -30,6 +30,12 @@ _OPTIONS: Final = (
 _POINT_FIRST: Final = -5
 _POINT_LAST: Final = 21
 
+_TEXT_MEMBERS: Final = frozenset(("type", "runId", "ts", "capturedAt"))
+_CAPTURED: Final = frozenset((str, type(None)))
+
+# The payloads of most events are flat objects of these.
+_NUMBERLESS: Final = frozenset((str, bool, type(None)))
+
 
 class _Token(bytes):
     """Finished output among the values that still wait to be written."""
@@ -102,6 +108,8 @@ def serialise_value(value: JsonValue, path: str = "payload") -> bytes:
 
 def _orjson_suffices(root: JsonValue) -> bool:
     """Say whether a value has no number with a fraction and no unsafe integer, and so reads the same from orjson."""
+    if type(root) is dict and _NUMBERLESS.issuperset(map(type, root.values())):
+        return True
     pending = [root]
     for value in pending:  # The list grows while it is read: it is the queue of what is still to see.
         kind = type(value)
@@ -166,22 +174,31 @@ def serialise_event(event: Event) -> bytes:
 
     Spec: The founding decision: two implementations, one corpus
     """
+    event_type, run_id, seq, ts, payload, captured_at = event
+    if not (type(event_type) is type(run_id) is type(ts) is str and type(captured_at) in _CAPTURED and is_seq(seq)):
+        raise _find_member_fault(event)
     members = {
         "v": SCHEMA_VERSION,
-        "type": event.type,
-        "runId": event.run_id,
-        "seq": event.seq,
-        "ts": event.ts,
-        "payload": orjson.Fragment(serialise_value(event.payload)),
+        "type": event_type,
+        "runId": run_id,
+        "seq": seq,
+        "ts": ts,
+        "payload": orjson.Fragment(serialise_value(payload)),
     }
-    if event.captured_at is not None:
-        members["capturedAt"] = event.captured_at
-    if not is_seq(event.seq):
-        raise SerialiseError("seq", f"expected an integer from 1 to {MAX_SAFE_INTEGER}, got another")
-    for name in ("type", "runId", "ts", "capturedAt"):
-        if name in members and not is_text(members[name]):
-            raise SerialiseError(name, f"expected UTF-8 text, got a {type(members[name]).__name__}")
-    return orjson.dumps(members)
+    if captured_at is not None:
+        members["capturedAt"] = captured_at
+    try:
+        return orjson.dumps(members)
+    except orjson.JSONEncodeError:
+        raise _find_member_fault(event) from None
+
+
+def _find_member_fault(event: Event) -> SerialiseError:
+    """Name the envelope member that keeps an event from being written."""
+    for name, value in event.to_dict().items():
+        if name in _TEXT_MEMBERS and not is_text(value):
+            return SerialiseError(name, f"expected UTF-8 text, got a {type(value).__name__}")
+    return SerialiseError("seq", f"expected an integer from 1 to {MAX_SAFE_INTEGER}, got another")
 
 
 def serialise_validation_error(error: ValidationError) -> bytes:

@@ -27,14 +27,14 @@ _REQUIRED_MEMBERS: Final = ("v", "type", "runId", "seq", "ts", "payload")
 _MEMBERS: Final = frozenset((*_REQUIRED_MEMBERS, "capturedAt"))
 _DRAFT_MEMBERS: Final = frozenset(("type", "payload", "capturedAt"))
 
-# The canonical layout. String bodies without a quote, a backslash or a control character stand for themselves. What
-# follows the payload's colon is a value and the closing brace; a value that ends in a quote is left to the exact
-# reading, as that quote may belong to `capturedAt`, which has a pattern of its own.
+# The canonical layout. String bodies without a quote, a backslash or a control character stand for themselves, and a
+# seq of 15 digits is a safe one. An event that ends in a quote and a brace has a `capturedAt`, or a bare string for a
+# payload, which is left to the exact reading.
 _HEAD: Final = (
     rb'\{"v":1,"type":"([^"\\\x00-\x1f]*+)","runId":"([^"\\\x00-\x1f]*+)","seq":([1-9][0-9]{0,14}+),'
     rb'"ts":"([^"\\\x00-\x1f]*+)","payload":'
 )
-_match_bare: Final = re.compile(_HEAD + rb'(.*[^"])\}', re.DOTALL).fullmatch
+_match_bare: Final = re.compile(_HEAD + rb"(.*)\}", re.DOTALL).fullmatch
 _match_captured: Final = re.compile(_HEAD + rb'(.*),"capturedAt":"([^"\\\x00-\x1f]*+)"\}', re.DOTALL).fullmatch
 
 # No value shorter than this nests deeper than the exact reading carries: a level takes two bytes.
@@ -92,15 +92,17 @@ def parse_envelope(raw: bytes) -> Event:
 
     Spec: The envelope
     """
-    match = _match_bare(raw)
     captured: bytes | None = None
-    if match is not None:
-        event_type, run_id, seq, ts, value = match.groups()
-    else:
+    if raw.endswith(b'"}'):
         match = _match_captured(raw)
         if match is None:
             return _parse_exactly(raw)
         event_type, run_id, seq, ts, value, captured = match.groups()
+    else:
+        match = _match_bare(raw)
+        if match is None:
+            return _parse_exactly(raw)
+        event_type, run_id, seq, ts, value = match.groups()
     if len(value) > _SHALLOW_BYTES and value.count(b"[") + value.count(b"{") > MAX_PAYLOAD_DEPTH:
         return _parse_exactly(raw)
     try:
@@ -188,7 +190,7 @@ def _parse_exactly(raw: bytes) -> Event:
 def _admit(source: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Copy a dict, once it is known to hold nothing but JSON."""
     members = dict(source)
-    for node, leaf in walk(members):
+    for node, leaf in walk(members, MAX_PAYLOAD_DEPTH + 1):
         fault = find_leaf_fault(leaf)
         if fault is not None:
             readable = _Readable(members, ())

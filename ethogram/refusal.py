@@ -27,8 +27,8 @@ def refusal_of(
     Args:
         error: why the event was refused.
         source_run_id: the run of the refused event; excerpted to 4,096 scalars, as is `source_type`.
-        source_seq: its 1-based `seq` where it is available; anything else is left out.
-        source_type: its type where it is available.
+        source_seq: its 1-based `seq`; by default what the error knows of it. What is no `seq` is left out.
+        source_type: its type; by default what the error knows of it.
 
     Returns:
         A draft of `capture.refused`. `truncated` is there, and true, only when `detail` was cut.
@@ -39,6 +39,11 @@ def refusal_of(
     Spec: Sink guide: refusing a validation error
     """
     payload: dict[str, JsonValue] = {"cause": _cause_of(error), "sourceRunId": _bounded(source_run_id)}
+    if isinstance(error, ParseError):
+        source_seq = error.seq if source_seq is None else source_seq
+        source_type = error.type if source_type is None else source_type
+    elif isinstance(error, SequenceError) and source_seq is None:
+        source_seq = error.received
     if is_seq(source_seq):
         payload["sourceSeq"] = source_seq
     if source_type is not None:

@@ -50,11 +50,12 @@ def _open(value: JsonValue) -> Iterator[tuple[str | int, JsonValue]]:
     return iter(value.items()) if type(value) is dict else enumerate(value)
 
 
-def walk(root: JsonValue) -> Iterator[tuple[Node, Any]]:
+def walk(root: JsonValue, depth_max: int = MAX_PAYLOAD_DEPTH) -> Iterator[tuple[Node, Any]]:
     """Yield every leaf in document order, with its place.
 
     Args:
         root: any Python value; only exact dicts and lists are entered. It must not change meanwhile.
+        depth_max: levels of containers to enter.
 
     Yields:
         (place, leaf); the leaf is `BAD_KEY` or `TOO_DEEP` where a container cannot be entered. A value that contains
@@ -71,7 +72,7 @@ def walk(root: JsonValue) -> Iterator[tuple[Node, Any]]:
             kind = type(value)
             if kind is not dict and kind is not list:
                 yield node, value
-            elif len(stack) > MAX_PAYLOAD_DEPTH:
+            elif len(stack) > depth_max:
                 yield node, TOO_DEEP
             elif kind is dict and not all(map(is_text, value)):
                 yield node, BAD_KEY
@@ -103,7 +104,7 @@ def find_leaf_fault(leaf: object) -> str | None:
     if leaf is BAD_KEY:
         return "expected keys that are UTF-8 text, got another key"
     if leaf is TOO_DEEP:
-        return f"expected at most {MAX_PAYLOAD_DEPTH} levels, got more"
+        return f"expected a payload of at most {MAX_PAYLOAD_DEPTH} levels, got more"
     return f"expected a JSON value, got a {kind.__name__}"
 
 
