@@ -71,7 +71,7 @@ def manifest_fault(folder: Path) -> str | None:
     """
     path = folder / MANIFEST_NAME
     try:
-        wanted = json.loads(path.read_text(encoding="utf-8"))["jars"]
+        wanted = dict(json.loads(path.read_text(encoding="utf-8"))["jars"])
     except FileNotFoundError:
         return f"{path}: expected a manifest, got none"
     except (ValueError, KeyError, TypeError):
