@@ -1,0 +1,227 @@
+"""The only place where the relay's parts are joined: starts, drains and stops them."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from relay.chores import FORGET_INTERVAL_S, GAUGES_INTERVAL_S, WATCH_INTERVAL_S, Chore, Chores
+from relay.clock import Clock, SystemClock
+from relay.codec import RelayRun
+from relay.config import Config
+from relay.errors import Fatal, StartUpError
+from relay.exit_codes import ExitCode
+from relay.forgetting import Forgetting
+from relay.gauges import Gauges
+from relay.judge.judge import SourceRules
+from relay.kafka.admin import Admin, NotAnswered
+from relay.kafka.consumer import SourceConsumer
+from relay.kafka.log_reader import LogReader
+from relay.kafka.producer import TransactionalProducer
+from relay.kafka.reaper import Reaper
+from relay.kafka.relays import read_open_runs
+from relay.kafka.restore import Restorer
+from relay.kafka.settings import admin_settings, member_settings, producer_settings, reader_settings
+from relay.kafka.watch import Watch
+from relay.life import Life
+from relay.loop import Loop, LoopParts
+from relay.outbox import Outbox, OutboxLimits
+from relay.own_run import OwnRun
+from relay.partitions import Partitions
+from relay.telemetry.http import Health
+from relay.telemetry.listener import Telemetry
+from relay.telemetry.metrics import Metrics
+from relay.topics import Layout, check_topics, layout
+
+_RELAYS_READ_TIMEOUT_S: Final = 30.0
+"""An open transaction of another relay in the relays topic ends within its time-out, 15 s by default."""
+
+
+@dataclass(frozen=True, slots=True)
+class Telemetering:
+    """What is told of the relay: its metrics, its probes and its log."""
+
+    metrics: Metrics
+    health: Health
+    log: Any
+
+
+class RelayApp:
+    """One relay process.
+
+    Args:
+        config: The configuration.
+        telemetry: Where it tells of itself.
+        stopping: Whether a stop was asked for.
+        embedded: A layout that is taken as given: the embedded cluster answers no questions about topics or groups.
+        clock: The relay's clock.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        telemetry: Telemetering,
+        stopping: Callable[[], bool],
+        *,
+        embedded: Layout | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self._config = config
+        self._telemetry = telemetry
+        self._stopping = stopping
+        self._embedded = embedded
+        self._clock = clock or SystemClock()
+        self._admin = Admin(admin_settings(config))
+
+    def run(self) -> ExitCode:
+        """Serve until a stop is asked for, then drain.
+
+        Returns:
+            OK, or DRAIN_TIMEOUT where the stop's budget did not suffice.
+
+        Raises:
+            StartUpError: The cluster is not as the relay needs it.
+            Fenced: A successor has this identity.
+            Fatal: The relay cannot go on.
+        """
+        self._layout = self._embedded or self._check_cluster()
+        self._join()
+        self._begin()
+        while not self._stopping():
+            self._loop.turn()
+            self._telemetry.health.turned()
+            self._gauges.tell_readiness()
+            self._chores.tick()
+        return self._drain()
+
+    def _check_cluster(self) -> Layout:
+        """Hold the topics against what the relay needs, waiting for a cluster that is itself still starting."""
+        names = (*self._config.source_topics, *self._config.topics.all())
+        deadline_s = self._clock.monotonic_s() + self._config.relay.start_up_timeout / 1000
+        while True:
+            try:
+                topics = self._admin.topic_facts(names, 10)
+                break
+            except NotAnswered as error:
+                if self._clock.monotonic_s() > deadline_s or self._stopping():
+                    fault = f"kafka.bootstrap.servers: expected a cluster that answers within start_up_timeout, got: {error}"
+                    raise StartUpError([fault]) from error
+                self._telemetry.health.turned()
+                time.sleep(0.5)
+        findings = check_topics(self._config, topics)
+        for warning in findings.warnings:
+            self._telemetry.log.warning("topics.checked", warning=warning)
+        if findings.faults:
+            raise StartUpError(findings.faults)
+        return layout(self._config, topics)
+
+    def _join(self) -> None:
+        """Join the parts; nothing is sent or read yet."""
+        config, clock, names = self._config, self._clock, self._config.topics
+        self._own_run = OwnRun(config.relay.name, config.identity, names.unified)
+        self._partitions = Partitions(config.source_topics)
+        limits = OutboxLimits(self._layout.quarantine_bytes_max, self._layout.keep_partition)
+        self._outbox = Outbox(names, self._own_run, limits, clock)
+        self._producer = self._producer_of(config.identity)
+        self._life = Life(config, self._own_run, self._outbox, clock, self._renew_and_read)
+        self._reader = LogReader(reader_settings(config), names.changelog)
+        self._member = SourceConsumer(member_settings(config))
+        parts = LoopParts(
+            source=self._member,
+            sink=self._producer,
+            outbox=self._outbox,
+            partitions=self._partitions,
+            restorer=Restorer(config.source_topics, names.changelog, self._member, self._reader, self._admin, clock),
+            listener=Telemetry(self._telemetry.metrics, self._telemetry.log, clock),
+            rules=self._rules(),
+            unified_topic=names.unified,
+            changelog_topic=names.changelog,
+            limits=config.relay,
+            clock=clock,
+            recover=self._life.recover,
+            before_commit=self._life.rotate_if_old,
+        )
+        self._loop = Loop(parts)
+        health, metrics = self._telemetry.health, self._telemetry.metrics
+        self._gauges = Gauges(metrics, health, self._partitions, self._outbox, self._member, clock)
+        self._chores = Chores(clock, self._chore_list())
+
+    def _rules(self) -> dict[str, SourceRules]:
+        """How each source is judged."""
+        return {
+            source.topic: SourceRules(
+                source=source.topic,
+                own_run_prefix=f"{self._config.relay.name}/",
+                record_bytes_max=self._layout.record_bytes_max,
+                enforce=source.validation == "enforce",
+                advance=source.after_refusal == "advance",
+                murmur2_partitions=self._layout.partition_count if source.partitioner == "murmur2" else 0,
+            )
+            for source in self._config.sources
+        }
+
+    def _chore_list(self) -> list[Chore]:
+        """What is done now and then; the embedded cluster answers none of the questions of the last two."""
+        forgetting = Forgetting(self._layout, self._partitions, self._outbox, self._loop.commit, self._clock)
+        chores = [Chore(GAUGES_INTERVAL_S, self._gauges.look), Chore(FORGET_INTERVAL_S, forgetting.forget)]
+        if self._embedded is None:
+            session_timeout_s = int(member_settings(self._config)["session.timeout.ms"]) / 1000
+            watch = Watch(self._config, self._admin, self._layout, self._partitions, self._loop.halt)
+            reaper = Reaper(
+                self._config,
+                self._admin,
+                self._partitions,
+                self._read_open_runs,
+                self._producer_of,
+                session_timeout_s,
+                self._clock,
+                self._telemetry.log,
+            )
+            chores += [Chore(WATCH_INTERVAL_S, watch.look), Chore(session_timeout_s / 2, reaper.look)]
+        return chores
+
+    def _begin(self) -> None:
+        """Take the identity over, open the own run, and only then join the group."""
+        left_open = self._life.begin()
+        if not self._loop.commit():
+            raise Fatal("the own run could not be opened; see the failed transaction before this line")
+        opened = self._own_run.current
+        self._telemetry.log.info(
+            "own_run.opened",
+            run_id=opened.run_id if opened else None,
+            closed_run_id=left_open.run_id if left_open else None,
+        )
+        self._member.join(self._config.source_topics, self._loop)
+
+    def _drain(self) -> ExitCode:
+        """Commit what is in hand, end the own run, leave; all of it within the budget."""
+        deadline_s = self._clock.monotonic_s() + self._config.relay.drain_timeout / 1000
+        self._telemetry.health.ready("stopping")
+        drained = False
+        while not drained and (left_s := deadline_s - self._clock.monotonic_s()) > 0:
+            self._life.end()
+            drained = self._loop.commit(left_s)
+        self._member.close()
+        self._reader.close()
+        self._producer.close()
+        self._telemetry.log.info("relay.stopped", drained=drained)
+        return ExitCode.OK if drained else ExitCode.DRAIN_TIMEOUT
+
+    def _producer_of(self, identity: str) -> TransactionalProducer:
+        largest = max(self._layout.record_bytes_max, self._layout.quarantine_bytes_max)
+        return TransactionalProducer(
+            producer_settings(self._config, identity, largest, self._layout.batch_bytes_max),
+            keep_partition=self._layout.keep_partition,
+            call_timeout_s=self._config.relay.start_up_timeout / 1000,
+        )
+
+    def _renew_and_read(self) -> dict[str, RelayRun]:
+        self._producer.renew()
+        try:
+            return self._read_open_runs()
+        except NotAnswered as error:
+            raise Fatal(str(error)) from error
+
+    def _read_open_runs(self) -> dict[str, RelayRun]:
+        topic = self._config.topics.relays
+        return read_open_runs(reader_settings(self._config), topic, self._admin, _RELAYS_READ_TIMEOUT_S)

@@ -1,0 +1,102 @@
+"""Arguments and exit codes; nothing else. Each command lives in its own module and is loaded when it is asked for."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from relay import __version__
+from relay.exit_codes import ExitCode
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Args:
+        arguments: The arguments without the program's name; the process's own by default.
+
+    Returns:
+        The exit code, one of `relay.exit_codes.ExitCode`.
+    """
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    command: Callable[[argparse.Namespace], int] = options.command
+    return command(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ethogram-relay", description="Many source topics in, one unified topic out, exactly once."
+    )
+    parser.add_argument("--version", action="version", version=f"ethogram-relay {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_run(commands)
+    _add_check(commands)
+    _add_topics(commands)
+    return parser
+
+
+_Commands = argparse._SubParsersAction  # noqa: SLF001 - argparse gives its sub-parsers no public name
+
+
+def _add_run(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    run = commands.add_parser("run", help="the service")
+    _add_config(run)
+    run.add_argument("--log-level", choices=["debug", "info", "warning", "error"], default="info")
+    run.set_defaults(command=_run)
+
+
+def _run(options: argparse.Namespace) -> int:
+    from relay.service import serve  # noqa: PLC0415 - `check` must not wait for the Kafka client to load
+
+    return serve(options.config, os.environ, options.log_level)
+
+
+def _add_check(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    check = commands.add_parser("check", help="judge JSON Lines of stamped events, with no broker")
+    check.add_argument("file", nargs="+", help="JSON Lines files, - for standard input")
+    check.add_argument("--validation", choices=["enforce", "report"], default="enforce")
+    check.add_argument("--after-refusal", choices=["hold", "advance"], default="hold")
+    check.set_defaults(command=_check)
+
+
+def _check(options: argparse.Namespace) -> int:
+    from relay.check import check_files  # noqa: PLC0415 - loaded when asked for, as every command
+
+    enforce, advance = options.validation == "enforce", options.after_refusal == "advance"
+    return check_files(options.file, sys.stdout, enforce=enforce, advance=advance)
+
+
+def _add_topics(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    topics = commands.add_parser("topics", help="create or check the topics")
+    actions = topics.add_subparsers(required=True, metavar="ACTION")
+    create = actions.add_parser("create", help="create what is missing of the relay's own topics, then check")
+    _add_config(create)
+    create.add_argument("--replication-factor", type=int, default=-1, help="default: the cluster's default")
+    create.add_argument("--sources", action="store_true", help="create missing source topics, too")
+    create.add_argument("--partitions", type=int, help="of source topics that are created")
+    create.set_defaults(command=_topics_create)
+    check = actions.add_parser("check", help="hold the topics against what the relay needs")
+    _add_config(check)
+    check.set_defaults(command=_topics_check)
+
+
+def _topics_create(options: argparse.Namespace) -> int:
+    from relay.topics_command import create_topics  # noqa: PLC0415 - loaded when asked for, as every command
+
+    partitions = options.partitions if options.sources else None
+    if options.sources and partitions is None:
+        sys.stderr.write("topics create: expected --partitions N with --sources\n")
+        return ExitCode.USAGE
+    return create_topics(options.config, os.environ, sys.stdout, options.replication_factor, partitions)
+
+
+def _topics_check(options: argparse.Namespace) -> int:
+    from relay.topics_command import check_cluster_topics  # noqa: PLC0415 - loaded when asked for, as every command
+
+    return check_cluster_topics(options.config, os.environ, sys.stdout)
+
+
+def _add_config(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the YAML configuration")

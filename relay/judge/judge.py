@@ -1,0 +1,222 @@
+"""The judge: one record and the states of its partition's runs in, a verdict and a new run state out.
+
+It cannot fail: every bad input has a refusal. It keeps nothing, reads no clock and writes no log. The order of the
+checks names the cause of a record with several faults and is part of the contract (`relay/DESIGN.md`, "Order of
+checks"):
+
+    value present -> envelope -> key is the runId -> owner -> payload -> validation -> run closed -> seq -> size
+"""
+
+from typing import NamedTuple
+
+from ethogram import (
+    MAX_EXCERPT_SCALARS,
+    Event,
+    EventDraft,
+    ParseError,
+    RunClosedError,
+    SequenceError,
+    ValidationError,
+    check_payload,
+    excerpt,
+    parse_envelope,
+    refusal_of,
+    validate_event,
+)
+from ethogram.errors import OVER_BOUND, PAYLOAD_TOO_LARGE
+from relay.judge.partitioner import murmur2_partition
+from relay.judge.run_state import Runs, RunState, expected_seq, forwarded, passed_over
+from relay.judge.verdict import Cause, Judgement, Refusal
+from relay.records import SourceRecord, record_batch_bytes
+
+_RECORD_OVERHEAD_BYTES_MAX = 128
+"""What a batch of one record without headers adds to its key and value stays under this (61 + 3 + four varints)."""
+
+
+class SourceRules(NamedTuple):
+    """How one source is judged."""
+
+    source: str
+    """The source topic's name."""
+    own_run_prefix: str
+    """Run ids that begin so are the relay's own and may not come from a source."""
+    record_bytes_max: int
+    """The largest record, as a batch of one, that every output takes."""
+    enforce: bool = True
+    """`validation: enforce`; False forwards what `validate` reports and counts it."""
+    advance: bool = False
+    """`after_refusal: advance`; False holds the run until the refused `seq` arrives mended."""
+    murmur2_partitions: int = 0
+    """The partition count where the source promises the Java client's partitioner, else 0."""
+
+
+_Refusable = ParseError | ValidationError | SequenceError | RunClosedError
+
+
+class _Refused(Exception):  # noqa: N818 - control flow inside this module, never an error that a caller sees
+    """Carries the kit's error up to the one place that builds a refusal."""
+
+    def __init__(self, error: _Refusable, cause: Cause) -> None:
+        super().__init__()
+        self.error = error
+        self.cause = cause
+
+
+def judge(record: SourceRecord, runs: Runs, rules: SourceRules) -> Judgement:
+    """Judge one record.
+
+    Args:
+        record: The record as it was read.
+        runs: The states of the runs of the record's partition, those staged by earlier records of the batch first.
+        rules: How the record's source is judged.
+
+    Returns:
+        The verdict; it says which state the run takes, and changes nothing itself.
+
+    Spec: The envelope; Run lifecycle; Sink guide: refusing a validation error.
+    """
+    value = record.value
+    if value is None:
+        return _unread(record, _malformed("value", "expected an event, got a tombstone (no value)"))
+    try:
+        event = parse_envelope(value)
+    except ParseError as error:
+        return _unread(record, error)
+    fault = _attribution_fault(record, event, rules)
+    if fault is not None:
+        return _refusal(event, fault, Cause.MALFORMED)
+    state = runs.get(event.run_id)
+    if state is not None and state.source != rules.source:
+        return _refusal(event, _foreign(state, rules), Cause.MALFORMED)
+    try:
+        finding = _check_content(event, len(value), enforce=rules.enforce)
+        _check_order(event, state)
+        _check_size(record, value, rules)
+    except _Refused as refused:
+        return _refused_in_turn(event, state, rules, refused)
+    return Judgement(None, event.run_id, forwarded(state, rules.source, event.type), finding)
+
+
+def _malformed(path: str, fault: str) -> ParseError:
+    return ParseError(path, fault, stage="envelope")
+
+
+def _attribution_fault(record: SourceRecord, event: Event, rules: SourceRules) -> ParseError | None:
+    """What is wrong with the record around the event: its key, its partition, or a run id that is the relay's."""
+    key = record.key
+    if key is None:
+        return _malformed("key", "expected the record key to be the runId, got no key")
+    if key != event.run_id.encode():
+        return _malformed("key", f"expected the record key to be the runId, got another key of {len(key)} bytes")
+    if event.run_id.startswith(rules.own_run_prefix):
+        return _malformed("runId", "expected a run of a source, got a run id that is reserved for the relay")
+    if rules.murmur2_partitions:
+        wanted = murmur2_partition(key, rules.murmur2_partitions)
+        if record.partition != wanted:
+            return _malformed("partition", f"expected murmur2 of the key, {wanted}, got {record.partition}")
+    return None
+
+
+def _foreign(state: RunState, rules: SourceRules) -> ParseError:
+    """The fault of an event whose run another source carried first."""
+    owner = excerpt(state.source, MAX_EXCERPT_SCALARS).text
+    return _malformed("runId", f"expected this run from source {owner}, which carried it first, got {rules.source}")
+
+
+def _check_content(event: Event, value_bytes: int, *, enforce: bool) -> str | None:
+    """Hold the payload against the vocabulary: representable always, valid where the source enforces it.
+
+    Returns:
+        The kind of the validation error that a reporting source lets pass, None for a valid event.
+
+    Raises:
+        _Refused: With the kit's error.
+    """
+    try:
+        check_payload(event)
+        validate_event(event, value_bytes)
+    except ParseError as error:
+        raise _Refused(error, Cause.MALFORMED) from None
+    except ValidationError as error:
+        if not enforce:
+            return error.kind
+        raise _Refused(error, Cause.OVER_BOUND if error.kind in _OVER_BOUND_KINDS else Cause.MALFORMED) from None
+    return None
+
+
+_OVER_BOUND_KINDS = frozenset({OVER_BOUND, PAYLOAD_TOO_LARGE})
+"""The two kinds that the sink guide maps to `over_bound`. Spec: Sink guide: refusing a validation error."""
+
+
+def _check_order(event: Event, state: RunState | None) -> None:
+    """Hold the event against its run: closure first, then the sequence.
+
+    Raises:
+        _Refused: `finished`, `duplicate` or `gap`.
+    """
+    wanted = expected_seq(state)
+    if state is not None and state.finished:
+        raise _Refused(RunClosedError(event.run_id), Cause.FINISHED)
+    if event.seq != wanted:
+        cause = Cause.GAP if event.seq > wanted else Cause.DUPLICATE
+        raise _Refused(SequenceError(event.run_id, expected=wanted, received=event.seq), cause)
+
+
+def _check_size(record: SourceRecord, value: bytes, rules: SourceRules) -> None:
+    """Hold the record against what the outputs take; a broker would refuse its whole batch otherwise.
+
+    Raises:
+        _Refused: `over_bound` of the field `record`, in bytes.
+    """
+    key_bytes = len(record.key or b"")
+    if record.headers is None and len(value) + key_bytes + _RECORD_OVERHEAD_BYTES_MAX <= rules.record_bytes_max:
+        return
+    measured = record_batch_bytes(record.key, value, record.headers)
+    if measured > rules.record_bytes_max:
+        diagnostic = f"record: expected at most {rules.record_bytes_max} bytes, got {measured} ({OVER_BOUND})"
+        details: dict[str, str | int] = {"kind": OVER_BOUND, "path": "record", "count": measured}
+        raise _Refused(ValidationError(diagnostic, details | {"max": rules.record_bytes_max}), Cause.OVER_BOUND)
+
+
+def _refused_in_turn(event: Event, state: RunState | None, rules: SourceRules, refused: _Refused) -> Judgement:
+    """Refuse an event that passed envelope, key and owner.
+
+    In `advance`, the one that was expected next takes its number all the same; in `hold`, its run waits. A gap waits
+    in both, for what is missing.
+    """
+    judgement = _refusal(event, refused.error, refused.cause)
+    if state is not None and state.finished:
+        return judgement
+    if event.seq != expected_seq(state):
+        return judgement._replace(held=refused.cause is Cause.GAP)
+    if rules.advance:
+        return judgement._replace(next_state=passed_over(state, rules.source))
+    return judgement._replace(held=True)
+
+
+def _refusal(event: Event, error: _Refusable, cause: Cause) -> Judgement:
+    """The refusal of an event whose envelope was read; it moves nothing."""
+    draft = refusal_of(error, source_run_id=event.run_id, source_seq=event.seq, source_type=event.type)
+    return _attributed(draft, event.run_id, cause)
+
+
+def _unread(record: SourceRecord, error: ParseError) -> Judgement:
+    """The refusal of a record whose envelope could not be read; it moves nothing."""
+    run_id = error.run_id if error.run_id is not None else _run_id_of_key(record)
+    draft = refusal_of(error, source_run_id=run_id, source_seq=error.seq, source_type=error.type)
+    return _attributed(draft, run_id, Cause.MALFORMED)
+
+
+def _run_id_of_key(record: SourceRecord) -> str:
+    """Name the run of a record that does not: by its key if that is text, else by its coordinates."""
+    if record.key is not None:
+        try:
+            return record.key.decode()
+        except UnicodeDecodeError:
+            pass  # not text: the coordinates below name the record without loss
+    return f"unattributed:{record.topic}:{record.partition}:{record.offset}"
+
+
+def _attributed(draft: EventDraft, run_id: str, cause: Cause) -> Judgement:
+    """Put a refusal together, noting whether the draft had to cut the run id."""
+    return Judgement(Refusal(cause, draft, run_id, len(run_id) > MAX_EXCERPT_SCALARS), run_id, None)

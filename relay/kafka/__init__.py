@@ -1,0 +1,1 @@
+"""Kafka's edge: the only modules that import the client. Records in, transactions out."""

@@ -1,0 +1,229 @@
+"""The group member that reads the source topics.
+
+Rebalance callbacks run inside `fetch`. Whatever a call that saw one returns is thrown away: those records were
+fetched under the old assignment, and the new one starts from explicit offsets.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Protocol
+
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import TopicPartition as ClientTopicPartition
+
+from relay.errors import Fatal, Fenced
+from relay.kafka.errors import describe, kafka_error, sort_consumer
+from relay.records import SourceRecord, TopicPartition
+
+_NO_OFFSET_BELOW: Final = 0
+"""Committed offsets below this are the client's way to say that there is none."""
+
+
+class AssignmentListener(Protocol):
+    """What is told of assignments; called from within `fetch` and `close`."""
+
+    def assigned(self, partitions: list[TopicPartition]) -> None:
+        """These are ours now, paused until `resume`."""
+        ...
+
+    def revoked(self, partitions: list[TopicPartition]) -> None:
+        """These are about to go: settle or drop what is in hand before returning."""
+        ...
+
+    def lost(self, partitions: list[TopicPartition]) -> None:
+        """These are gone already: drop what is in hand."""
+        ...
+
+    def unreadable(self, entry: TopicPartition, reason: str) -> None:
+        """This one cannot be read on without jumping over something."""
+        ...
+
+
+class SourceConsumer:
+    """Reads source records; every topic-partition is paused when assigned and starts where `resume` says.
+
+    Args:
+        settings: The client's settings.
+
+    Raises:
+        Fatal: The client does not take its settings.
+    """
+
+    _listener: AssignmentListener
+
+    def __init__(self, settings: dict[str, Any]) -> None:
+        self._rebalanced = False
+        try:
+            self._client = Consumer(settings)
+        except KafkaException as exception:
+            raise Fatal(f"consumer: {describe(kafka_error(exception))}") from exception
+
+    def join(self, topics: Sequence[str], listener: AssignmentListener) -> None:
+        """Join the group; assignments come from within `fetch`.
+
+        Args:
+            topics: The source topics.
+            listener: Told of assignments, and of topic-partitions that cannot be read on.
+        """
+        self._listener = listener
+        self._client.subscribe(list(topics), on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose)
+
+    def fetch(self, limit: int, timeout_s: float) -> list[SourceRecord]:
+        """Read what is there.
+
+        Args:
+            limit: The most records.
+            timeout_s: How long to wait for the first; what has arrived by then is taken without waiting for more.
+
+        Returns:
+            Records of resumed topic-partitions, in order within each.
+
+        Raises:
+            Fenced: Another process has this group instance id.
+            Fatal: The client cannot go on.
+        """
+        self._rebalanced = False
+        try:
+            first = self._client.poll(timeout_s)
+            messages = [] if first is None else [first, *self._client.consume(limit - 1, 0)]
+        except KafkaException as exception:
+            raise sort_consumer(kafka_error(exception)) or Fatal(describe(kafka_error(exception))) from exception
+        if self._rebalanced:
+            self._report_errors(messages)
+            return []
+        try:
+            return [
+                SourceRecord(m.topic(), m.partition(), m.offset(), m.timestamp()[1], m.key(), m.value(), m.headers())  # type: ignore[arg-type]
+                for m in messages
+                if m.error() is None or self._report_error(m)
+            ]
+        except UnicodeDecodeError:
+            return self._with_readable_headers(messages)
+
+    def committed(
+        self, partitions: Iterable[TopicPartition], timeout_s: float
+    ) -> dict[TopicPartition, int | None] | None:
+        """Read committed offsets, waiting for those that are still in a transaction.
+
+        Returns:
+            Topic-partition to committed next offset or None where there is none; None when the time ran out.
+
+        Raises:
+            Fenced, Fatal: The client cannot go on.
+        """
+        asked = [ClientTopicPartition(topic, number) for topic, number in partitions]
+        try:
+            answers = self._client.committed(asked, timeout_s)
+        except KafkaException as exception:
+            error = kafka_error(exception)
+            failure = sort_consumer(error)
+            if failure is not None:
+                raise failure from exception
+            return None
+        if any(answer.error is not None for answer in answers):
+            return None
+        return {
+            TopicPartition(answer.topic, answer.partition): answer.offset if answer.offset >= _NO_OFFSET_BELOW else None
+            for answer in answers
+        }
+
+    def resume(self, offsets: dict[TopicPartition, int | None]) -> None:
+        """Start topic-partitions at explicit offsets, None being the beginning of the log."""
+        for (topic, number), offset in offsets.items():
+            self._client.seek(ClientTopicPartition(topic, number, OFFSET_BEGINNING if offset is None else offset))
+        self._client.resume([ClientTopicPartition(topic, number) for topic, number in offsets])
+
+    def rewind(self, offsets: dict[TopicPartition, int | None]) -> None:
+        """Go back to committed offsets after a transaction that was not committed."""
+        for (topic, number), offset in offsets.items():
+            self._client.seek(ClientTopicPartition(topic, number, OFFSET_BEGINNING if offset is None else offset))
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Stop reading topic-partitions."""
+        self._client.pause([ClientTopicPartition(topic, number) for topic, number in partitions])
+
+    def group_metadata(self) -> Any:
+        """The member's metadata as of now; to be taken when a batch's first record is polled."""
+        return self._client.consumer_group_metadata()
+
+    def end_offset(self, entry: TopicPartition) -> int | None:
+        """The last stable offset as the client last heard of it, None before it did."""
+        _low, high = self._client.get_watermark_offsets(ClientTopicPartition(*entry), cached=True)
+        return high if high >= _NO_OFFSET_BELOW else None
+
+    def close(self) -> None:
+        """Leave; assignments are given up through the listener first."""
+        self._client.close()
+
+    def _assign(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
+        self._rebalanced = True
+        # Any explicit offset will do: nothing is read before `resume` seeks. Without one the client would ask for
+        # the committed offset by itself, before the run states are restored.
+        client.assign([ClientTopicPartition(p.topic, p.partition, OFFSET_BEGINNING) for p in partitions])
+        client.pause(partitions)
+        self._listener.assigned(_plain(partitions))
+
+    def _revoke(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
+        self._rebalanced = True
+        self._listener.revoked(_plain(partitions))
+        client.unassign()
+
+    def _lose(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
+        self._rebalanced = True
+        self._listener.lost(_plain(partitions))
+        client.unassign()
+
+    def _report_errors(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            if message.error() is not None:
+                self._report_error(message)
+
+    def _report_error(self, message: Message) -> bool:
+        """Act on an error that came in place of a record. Returns False: it is no record."""
+        error = message.error()
+        if error is None:
+            return False
+        failure = sort_consumer(error)
+        if isinstance(failure, Fenced | Fatal):
+            raise failure
+        topic, number = message.topic(), message.partition()
+        if error.code() in _UNREADABLE and topic is not None and number is not None:
+            self._listener.unreadable(TopicPartition(topic, number), describe(error))
+        return False
+
+    def _with_readable_headers(self, messages: Iterable[Message]) -> list[SourceRecord]:
+        """A header name is not UTF-8, which this client cannot repeat: stop that partition instead of changing it."""
+        records = []
+        unreadable: set[TopicPartition] = set()
+        for message in messages:
+            topic, number, offset = message.topic(), message.partition(), message.offset()
+            if message.error() is not None or topic is None or number is None or offset is None:
+                continue
+            entry = TopicPartition(topic, number)
+            if entry in unreadable:
+                continue
+            try:
+                headers = message.headers()
+            except UnicodeDecodeError:
+                unreadable.add(entry)
+                self._listener.unreadable(entry, f"offset {offset}: expected header names in UTF-8")
+                continue
+            stamp = message.timestamp()[1]
+            records.append(SourceRecord(topic, number, offset, stamp, message.key(), message.value(), headers))  # type: ignore[arg-type]
+        return records
+
+
+_UNREADABLE: Final = frozenset(
+    {
+        KafkaError._AUTO_OFFSET_RESET,  # noqa: SLF001 - the client's public constants begin so
+        KafkaError.OFFSET_OUT_OF_RANGE,
+        KafkaError._UNKNOWN_PARTITION,  # noqa: SLF001
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError._UNKNOWN_TOPIC,  # noqa: SLF001
+        KafkaError.TOPIC_EXCEPTION,
+    }
+)
+"""Errors after which a topic-partition cannot be read on without jumping over something."""
+
+
+def _plain(partitions: Iterable[ClientTopicPartition]) -> list[TopicPartition]:
+    return [TopicPartition(entry.topic, entry.partition) for entry in partitions]

@@ -1,0 +1,110 @@
+"""Ends the own runs of identities that will not come back.
+
+Only the owner of partition 0 does so, for identities that were missing from the group for over two session time-outs,
+and by `init_transactions` under their identity: one that is alive after all is fenced, and says so by its exit code.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from relay.clock import Clock
+from relay.codec import RelayRun, encode_relay_run
+from relay.config import Config
+from relay.kafka.admin import Admin, NotAnswered
+from relay.kafka.producer import TransactionalProducer
+from relay.life import LEFT_OPEN_REASON
+from relay.own_run import OwnRun
+from relay.partitions import Partitions
+from relay.records import HASHED, OutgoingRecord
+
+_ANSWER_TIMEOUT_S: Final = 5.0
+_SESSIONS_GONE: Final = 2
+DUTY_PARTITION: Final = 0
+"""Its owner does this for the whole group."""
+
+
+class Reaper:
+    """Looks for the dead now and then.
+
+    Args:
+        config: The configuration.
+        admin: Knows the group's members.
+        partitions: Whether the duty is ours.
+        read_open_runs: Reads identity to open own run.
+        producer_of: Makes a producer of an identity, not yet initialised.
+        session_timeout_s: The group's session time-out, seconds.
+        clock: The relay's clock.
+        log: The structured log.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        admin: Admin,
+        partitions: Partitions,
+        read_open_runs: Callable[[], Mapping[str, RelayRun]],
+        producer_of: Callable[[str], TransactionalProducer],
+        session_timeout_s: float,
+        clock: Clock,
+        log: Any,
+    ) -> None:
+        self._config = config
+        self._admin = admin
+        self._partitions = partitions
+        self._read_open_runs = read_open_runs
+        self._producer_of = producer_of
+        self._gone_max_s = _SESSIONS_GONE * session_timeout_s
+        self._clock = clock
+        self._log = log
+        self._gone_since_s: dict[str, float] = {}
+
+    def look(self) -> None:
+        """Look who is gone, and end the runs of those who are gone for long enough.
+
+        Raises:
+            Fenced, Fatal: Writing under the gone identity failed.
+        """
+        if DUTY_PARTITION not in self._partitions.running:
+            self._gone_since_s.clear()
+            return
+        try:
+            members = self._admin.group_instances(self._config.relay.name, _ANSWER_TIMEOUT_S)
+            runs = self._read_open_runs() if members is not None else {}
+        except NotAnswered:
+            return
+        if members is None:
+            return
+        gone = {identity for identity in runs if not self._is_present(identity, members)}
+        now_s = self._clock.monotonic_s()
+        self._gone_since_s = {identity: self._gone_since_s.get(identity, now_s) for identity in gone}
+        for identity, since_s in self._gone_since_s.items():
+            if now_s - since_s > self._gone_max_s:
+                self._end(identity)
+
+    def _is_present(self, identity: str, members: set[str]) -> bool:
+        name, _slash, instance = identity.partition("/")
+        return name != self._config.relay.name or instance in members or identity == self._config.identity
+
+    def _end(self, identity: str) -> None:
+        producer = self._producer_of(identity)
+        try:
+            producer.renew()
+            # Only now is it settled what that identity's last transaction did.
+            run = self._read_open_runs().get(identity)
+            if run is None:
+                return
+            topics = self._config.topics
+            now_ms = self._clock.now_ms()
+            own = OwnRun(self._config.relay.name, identity, topics.unified)
+            own.adopt(run)
+            finished = own.close("failed", LEFT_OPEN_REASON, now_ms)
+            entry = None if own.staged is None else encode_relay_run(own.staged)
+            closed = OutgoingRecord(topics.relays, entry, identity.encode(), HASHED, now_ms, None)
+            producer.begin()
+            producer.write([finished, closed], topics.changelog)
+            producer.commit({}, None, self._config.relay.transaction_call_timeout / 1000)
+            self._log.info("own_run.closed", run_id=run.run_id, identity=identity, reason=LEFT_OPEN_REASON)
+        except NotAnswered:
+            return
+        finally:
+            producer.close()

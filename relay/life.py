@@ -1,0 +1,82 @@
+"""The life of the own run: begun at the start, rotated with age, ended at a stop, and ended for the dead.
+
+An own run belongs to one transactional identity and process life. Whoever next has the identity ends the run that
+was left open, with what the relays topic says of it.
+"""
+
+import uuid
+from collections.abc import Callable, Mapping
+
+from relay.clock import Clock
+from relay.codec import RelayRun
+from relay.config import Config
+from relay.outbox import Outbox
+from relay.own_run import OwnRun
+
+LEFT_OPEN_REASON = "the process ended without closing its run"
+ROTATED_REASON = "rotated by age"
+STOPPED_REASON = "stopped"
+
+
+class Life:
+    """Stages the own run's lifecycle events; the loop commits them.
+
+    Args:
+        config: The configuration.
+        own_run: The own run's state.
+        outbox: Where its events are staged.
+        clock: The relay's clock.
+        read_open_runs: Makes the producer anew and reads identity to open own run from the relays topic.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        own_run: OwnRun,
+        outbox: Outbox,
+        clock: Clock,
+        read_open_runs: Callable[[], Mapping[str, RelayRun]],
+    ) -> None:
+        self._prefix = config.identity
+        self._max_age_ms = config.relay.own_run_max_age
+        self._own_run = own_run
+        self._outbox = outbox
+        self._clock = clock
+        self._read_open_runs = read_open_runs
+
+    def begin(self) -> RelayRun | None:
+        """Stage the end of the run that was left open, if one was, and the start of a new one.
+
+        Returns:
+            The run that was left open.
+        """
+        left_open = self._read_open_runs().get(self._own_run.identity)
+        self._own_run.adopt(left_open)
+        now_ms = self._clock.now_ms()
+        if left_open is not None:
+            self._outbox.stage_own(self._own_run.close("failed", LEFT_OPEN_REASON, now_ms))
+        self._outbox.stage_own(self._own_run.open(self._new_run_id(), now_ms))
+        return left_open
+
+    def recover(self) -> None:
+        """After a transaction of unknown outcome: take over what the relays topic says is true."""
+        run = self._read_open_runs().get(self._own_run.identity)
+        self._own_run.adopt(run)
+        if run is None:
+            # The transaction in doubt was the one that opened the run, and it was aborted.
+            self._outbox.stage_own(self._own_run.open(self._new_run_id(), self._clock.now_ms()))
+
+    def rotate_if_old(self) -> None:
+        """Stage the end of a run past its age and the start of a new one, so that retention never cuts off a start."""
+        run, now_ms = self._own_run.staged, self._clock.now_ms()
+        if run is not None and now_ms - run.started_ms >= self._max_age_ms:
+            self._outbox.stage_own(self._own_run.close("completed", ROTATED_REASON, now_ms))
+            self._outbox.stage_own(self._own_run.open(self._new_run_id(), now_ms))
+
+    def end(self) -> None:
+        """Stage the end of the run at a clean stop."""
+        if self._own_run.staged is not None:
+            self._outbox.stage_own(self._own_run.close("completed", STOPPED_REASON, self._clock.now_ms()))
+
+    def _new_run_id(self) -> str:
+        return f"{self._prefix}/{uuid.uuid4()}"

@@ -1,0 +1,335 @@
+"""The main loop: poll, judge, stage, commit. Read this file first; `relay/DESIGN.md` has the map around it.
+
+Nothing that a transaction would make true is current before the transaction is known to be committed. Abort,
+revocation and loss drop the outbox and the staged run states together, and reading goes back to the committed offsets.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+from relay.clock import Clock
+from relay.config import RelaySection
+from relay.errors import Fatal, OutcomeUnknown, PartitionFault, TransactionAborted
+from relay.judge.judge import SourceRules, judge
+from relay.outbox import Outbox
+from relay.partitions import Partition, Partitions, Phase
+from relay.records import OutgoingRecord, SourceRecord, TopicPartition
+
+FETCH_RECORDS_MAX: Final = 1000
+"""Records a turn. The client hands out 100 to 1,000 at 0.65 µs each, larger batches at more (measured)."""
+_IDLE_WAIT_S: Final = 0.1
+_ABORTS_IN_A_ROW_MAX_S: Final = 60.0
+"""Transactions may fail one after another for so long before the relay gives up; a rebalance takes far less."""
+
+
+class Source(Protocol):
+    """Where records come from: a group member whose partitions start where `resume` says."""
+
+    def fetch(self, limit: int, timeout_s: float) -> list[SourceRecord]:
+        """Read what is there; assignments are told from within."""
+        ...
+
+    def group_metadata(self) -> Any:
+        """The membership as of now."""
+        ...
+
+    def resume(self, offsets: dict[TopicPartition, int | None]) -> None:
+        """Start topic-partitions at explicit offsets."""
+        ...
+
+    def rewind(self, offsets: dict[TopicPartition, int | None]) -> None:
+        """Go back to explicit offsets."""
+        ...
+
+    def pause(self, partitions: Iterable[TopicPartition]) -> None:
+        """Stop reading topic-partitions."""
+        ...
+
+
+class Sink(Protocol):
+    """Where records go: one transaction at a time."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        ...
+
+    def begin(self) -> None:
+        """Open a transaction."""
+        ...
+
+    def forward(self, topic: str, records: Iterable[SourceRecord]) -> None:
+        """Write source records as they are."""
+        ...
+
+    def write(self, records: Iterable[OutgoingRecord], changelog: str) -> None:
+        """Write records of the relay's own."""
+        ...
+
+    def commit(self, offsets: dict[TopicPartition, int], group_metadata: Any, timeout_s: float) -> dict[int, int]:
+        """End the transaction with the offsets in it; returns how far the changelog was written."""
+        ...
+
+    def abort(self) -> None:
+        """Abort what is open, if anything is."""
+        ...
+
+
+class Listener(Protocol):
+    """What is told of what happened; it decides nothing."""
+
+    def committed(self, outcome: Any, duration_s: float) -> None:
+        """A transaction was committed."""
+        ...
+
+    def not_committed(self, outcome: str, reason: str) -> None:
+        """A transaction was aborted, or its outcome is unknown."""
+        ...
+
+    def partition_changed(self, partition: Partition, duration_s: float | None) -> None:
+        """A partition came to another phase."""
+        ...
+
+
+class Restore(Protocol):
+    """Restores partitions a slice at a time."""
+
+    def begin(self, partitions: Iterable[Partition]) -> None:
+        """Take partitions in hand."""
+        ...
+
+    def cancel(self, numbers: Iterable[int]) -> None:
+        """Let partitions go."""
+        ...
+
+    def step(self) -> list[Any]:
+        """Go on for a bounded while; returns what is restored."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class LoopParts:
+    """What the loop is joined from."""
+
+    source: Source
+    sink: Sink
+    outbox: Outbox
+    partitions: Partitions
+    restorer: Restore
+    listener: Listener
+    rules: Mapping[str, SourceRules]
+    unified_topic: str
+    changelog_topic: str
+    limits: RelaySection
+    clock: Clock
+    recover: Callable[[], None]
+    """Makes the producer anew and reads back what is true of the own run."""
+    before_commit: Callable[[], None]
+    """Stages what the own run has to say by itself."""
+
+
+class Loop:
+    """Moves records from the sources to the outputs; also what the group member tells of assignments."""
+
+    def __init__(self, parts: LoopParts) -> None:
+        self._parts = parts
+        self._metadata: Any = None
+        self._opened_s = 0.0
+        self._bytes = 0
+        self._failing_since_s: float | None = None
+
+    def turn(self) -> None:
+        """Poll, judge, stage, and commit when it is time.
+
+        Raises:
+            Fenced: A successor has this identity.
+            Fatal: The relay cannot go on.
+        """
+        records = self._parts.source.fetch(FETCH_RECORDS_MAX, self._patience_s())
+        if records:
+            self._judge(records)
+        if self._due():
+            self.commit()
+        for restored in self._parts.restorer.step():
+            self._admit(restored)
+
+    def commit(self, timeout_s: float | None = None) -> bool:
+        """End the transaction in hand, whatever way it ends.
+
+        Args:
+            timeout_s: The bound, seconds; the configured one by default.
+
+        Returns:
+            Whether everything staged is committed now.
+
+        Raises:
+            Fenced, Fatal: The process must end.
+        """
+        if self._parts.outbox.empty and not self._parts.sink.in_transaction:
+            return True
+        try:
+            self._commit(timeout_s or self._parts.limits.transaction_call_timeout / 1000)
+        except (TransactionAborted, OutcomeUnknown) as error:
+            self._not_committed(error)
+            return False
+        self._failing_since_s = None
+        return True
+
+    def _commit(self, timeout_s: float) -> None:
+        """The commit, in numbered steps; `relay/DESIGN.md` says what breaks if their order is changed.
+
+        1. The own run says what it has to say by itself, and the outbox seals: the last state of every touched run,
+           then the position of every source partition, then the own run's entry.
+        2. All of it is handed to the client.
+        3. The source offsets join the transaction, fenced by the metadata that the batch's first record came under.
+        4. The transaction commits; the client flushes first.
+        5. Only now is what was staged current, and counted.
+        """
+        parts = self._parts
+        if not parts.sink.in_transaction:
+            self._open()
+        parts.before_commit()
+        parts.outbox.seal()
+        parts.sink.write(parts.outbox.take_records(), parts.changelog_topic)
+        changelog_ends = parts.sink.commit(parts.outbox.next_offsets, self._metadata, timeout_s)
+        outcome = parts.outbox.committed(changelog_ends)
+        parts.listener.committed(outcome, parts.clock.monotonic_s() - self._opened_s)
+
+    def _open(self) -> None:
+        """Open a transaction under the membership as of now."""
+        self._metadata = self._parts.source.group_metadata()
+        self._opened_s = self._parts.clock.monotonic_s()
+        self._bytes = 0
+        self._parts.sink.begin()
+
+    def _judge(self, records: list[SourceRecord]) -> None:
+        """Judge records and hand what they lead to to the client, in a transaction that is opened if need be."""
+        parts = self._parts
+        running, rules, stage = parts.partitions.running, parts.rules, parts.outbox.stage
+        try:
+            if not parts.sink.in_transaction:
+                self._open()
+            for record in records:
+                partition = running.get(record.partition)
+                if partition is None:
+                    continue  # it was halted while these were on their way; its position stays where it was
+                try:
+                    stage(record, judge(record, partition.runs, rules[record.topic]), partition)
+                except PartitionFault as fault:
+                    self.halt(partition, fault.reason)
+            forwards = parts.outbox.take_forwards()
+            self._bytes += sum([len(record.value or b"") for record in forwards])
+            parts.sink.forward(parts.unified_topic, forwards)
+            parts.sink.write(parts.outbox.take_records(), parts.changelog_topic)
+        except (TransactionAborted, OutcomeUnknown) as error:
+            self._not_committed(error)
+
+    def _due(self) -> bool:
+        """Whether the transaction in hand has gathered for long enough, or enough."""
+        if not self._parts.sink.in_transaction:
+            return False
+        limits = self._parts.limits
+        return (
+            self._patience_s() <= 0
+            or self._parts.outbox.batch.record_count >= limits.commit_records_max
+            or self._bytes >= limits.commit_bytes_max
+        )
+
+    def _patience_s(self) -> float:
+        """How long a fetch may wait: until the transaction in hand is due, or a moment."""
+        if not self._parts.sink.in_transaction:
+            return _IDLE_WAIT_S
+        due_s = self._opened_s + self._parts.limits.commit_interval_ms / 1000
+        return max(0.0, min(_IDLE_WAIT_S, due_s - self._parts.clock.monotonic_s()))
+
+    def _not_committed(self, error: TransactionAborted | OutcomeUnknown) -> None:
+        """Drop what was staged and go back to what is committed; after an unknown outcome, read that back first."""
+        now_s = self._parts.clock.monotonic_s()
+        self._failing_since_s = self._failing_since_s if self._failing_since_s is not None else now_s
+        unknown = isinstance(error, OutcomeUnknown)
+        self._parts.listener.not_committed("unknown" if unknown else "aborted", str(error))
+        self._parts.outbox.dropped()
+        if now_s - self._failing_since_s > _ABORTS_IN_A_ROW_MAX_S:
+            raise Fatal(f"no transaction was committed for {_ABORTS_IN_A_ROW_MAX_S:g} s; the last one: {error}")
+        if unknown:
+            self._parts.recover()
+            self._restore_again()
+        else:
+            self._rewind()
+
+    def _rewind(self) -> None:
+        """Go back everywhere: what was fetched and not yet staged must be fetched again, too."""
+        for partition in self._parts.partitions.running.values():
+            self._parts.source.rewind({entry: partition.positions.get(entry.topic) for entry in self._here(partition)})
+
+    def _restore_again(self) -> None:
+        """Committed offsets and run states may be either the old or the new ones: ask for both."""
+        again = self._parts.partitions.restore_again()
+        for partition in again:
+            self._parts.source.pause(self._parts.partitions.topic_partitions(partition.number))
+            self._parts.listener.partition_changed(partition, None)
+        self._parts.restorer.begin(again)
+
+    def _admit(self, restored: Any) -> None:
+        """Judge a restored partition from now on, unless what was restored forbids it."""
+        partition: Partition = restored.partition
+        if restored.faults:
+            self.halt(partition, "; ".join(restored.faults))
+            return
+        self._parts.partitions.run(partition)
+        starts = {entry: partition.positions.get(entry.topic) for entry in self._here(partition)}
+        self._parts.source.resume(starts)
+        self._parts.listener.partition_changed(partition, restored.duration_s)
+
+    def halt(self, partition: Partition, reason: str) -> None:
+        """Stop one partition number loudly: going on would jump over something."""
+        if partition.phase in (Phase.HALTED, Phase.INCOMPLETE):
+            return
+        self._parts.partitions.halt(partition, reason)
+        self._parts.restorer.cancel([partition.number])
+        self._parts.source.pause(self._here(partition))
+        self._parts.listener.partition_changed(partition, None)
+
+    def unreadable(self, entry: TopicPartition, reason: str) -> None:
+        """The group member cannot read a topic-partition on."""
+        partition = self._parts.partitions.get(entry.partition)
+        if partition is not None:
+            self.halt(partition, f"{entry.topic}: {reason}")
+
+    def assigned(self, partitions: list[TopicPartition]) -> None:
+        """Restore what is whole; what is not stays paused until the other sources' partitions come too."""
+        complete = self._parts.partitions.assign(partitions, self._parts.clock.monotonic_s())
+        self._parts.restorer.begin(complete)
+        for partition in self._parts.partitions:
+            self._parts.listener.partition_changed(partition, None)
+
+    def revoked(self, partitions: list[TopicPartition]) -> None:
+        """Settle what is in hand, within the revocation's budget, then let go."""
+        self.commit(self._parts.limits.revoke_timeout / 1000)
+        self._let_go(partitions)
+
+    def lost(self, partitions: list[TopicPartition]) -> None:
+        """They are another's already: what is in hand must not be committed."""
+        self.drop("partitions were lost")
+        self._let_go(partitions)
+
+    def drop(self, reason: str) -> None:
+        """Abort the transaction in hand."""
+        if not self._parts.sink.in_transaction:
+            self._parts.outbox.dropped()
+            return
+        try:
+            self._parts.sink.abort()
+        except OutcomeUnknown as error:
+            self._not_committed(error)
+            return
+        self._parts.outbox.dropped()
+        self._parts.listener.not_committed("aborted", reason)
+
+    def _let_go(self, partitions: list[TopicPartition]) -> None:
+        self._parts.restorer.cancel({entry.partition for entry in partitions})
+        self._parts.partitions.release(partitions, self._parts.clock.monotonic_s())
+
+    def _here(self, partition: Partition) -> list[TopicPartition]:
+        return self._parts.partitions.topic_partitions(partition.number)

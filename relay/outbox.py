@@ -1,0 +1,212 @@
+"""Everything that one transaction will write, as plain ordered data, and what it would make true.
+
+The outbox stages; it sends nothing. What it stages becomes current only by `committed`, and is gone without a trace
+by `dropped`.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from relay.clock import Clock
+from relay.codec import (
+    Quarantined,
+    SourcePosition,
+    encode_quarantined,
+    encode_relay_run,
+    encode_run_state,
+    encode_source_position,
+    run_key,
+    source_key,
+)
+from relay.config import Topics
+from relay.errors import PartitionFault
+from relay.judge.verdict import Judgement, Refusal
+from relay.own_run import OwnRun
+from relay.partitions import Partition
+from relay.records import HASHED, Header, OutgoingRecord, SourceRecord, TopicPartition, record_batch_bytes
+from relay.telemetry.facts import Batch
+
+QUARANTINE_ENVELOPE_BYTES_MAX: Final = 65_536
+"""What the quarantine's envelope adds to a record at most, but for a run id of extravagant length."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxLimits:
+    """What the outputs take, as batches of one record, in bytes; and where forwarded records go."""
+
+    quarantine_record_bytes_max: int
+    keep_partition: bool
+    """Whether the unified topic has the sources' partition count, so that a record keeps its partition number."""
+
+
+@dataclass(slots=True)
+class _Staged:
+    """The contents of one transaction so far."""
+
+    next_offsets: dict[TopicPartition, int] = field(default_factory=dict)
+    partitions: dict[int, Partition] = field(default_factory=dict)
+    forgotten: dict[int, list[str]] = field(default_factory=dict)
+    batch: Batch = field(default_factory=Batch)
+
+
+class Outbox:
+    """Stages one transaction at a time.
+
+    Attributes:
+        forwards: Source records to forward as they are, not yet handed to the client.
+        records: Other records to write, in order, not yet handed to the client.
+    """
+
+    def __init__(self, topics: Topics, own_run: OwnRun, limits: OutboxLimits, clock: Clock) -> None:
+        self.forwards: list[SourceRecord] = []
+        self.records: list[OutgoingRecord] = []
+        self._topics = topics
+        self._own_run = own_run
+        self._limits = limits
+        self._clock = clock
+        self._staged = _Staged()
+
+    @property
+    def next_offsets(self) -> dict[TopicPartition, int]:
+        """The source offsets that the transaction commits."""
+        return self._staged.next_offsets
+
+    @property
+    def batch(self) -> Batch:
+        """What the transaction would count once it is committed."""
+        return self._staged.batch
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing that a transaction would write."""
+        return not (self._staged.next_offsets or self.records or self._staged.forgotten or self._own_run.touched)
+
+    def stage(self, record: SourceRecord, judgement: Judgement, partition: Partition) -> None:
+        """Take in one judged record.
+
+        Raises:
+            PartitionFault: The record is refused and the quarantine cannot take it, so that its bytes would be lost;
+                nothing was staged.
+        """
+        refusal, run_id, state, finding, held = judgement
+        runs = partition.runs
+        if refusal is None:
+            self.forwards.append(record)
+        else:
+            self._stage_refusal(record, refusal)
+        if state is not None:
+            runs.stage(run_id, state)
+        if held or runs.held_count:
+            runs.stage_held(run_id, held=held)
+        if finding is not None:
+            self._staged.batch.count_finding(record.topic, finding)
+        self._staged.next_offsets[TopicPartition(record.topic, record.partition)] = record.offset + 1
+        self._staged.partitions[record.partition] = partition
+
+    def take_forwards(self) -> list[SourceRecord]:
+        """Hand out the records to forward and count them."""
+        taken, self.forwards = self.forwards, []
+        self._staged.batch.count_forwarded(taken)
+        return taken
+
+    def take_records(self) -> list[OutgoingRecord]:
+        """Hand out the other records to write."""
+        taken, self.records = self.records, []
+        return taken
+
+    def stage_own(self, record: OutgoingRecord) -> None:
+        """Take in an event of the own run."""
+        self.records.append(record)
+
+    def stage_forgotten(self, partition: Partition, run_ids: list[str]) -> None:
+        """Take in tombstones for runs that are past their horizon.
+
+        The transaction carries a source offset of the partition, unchanged if need be, since one without is not
+        fenced by the group.
+        """
+        positions = [(topic, offset) for topic, offset in partition.positions.items() if offset is not None]
+        if not positions:
+            return
+        self._staged.forgotten[partition.number] = run_ids
+        self._staged.partitions[partition.number] = partition
+        topic, offset = positions[0]
+        self._staged.next_offsets.setdefault(TopicPartition(topic, partition.number), offset)
+
+    def seal(self) -> None:
+        """Stage the changelog and the relays entry: the last state of every touched run, once."""
+        now_ms = self._clock.now_ms()
+        changelog = self._topics.changelog
+        for number, partition in self._staged.partitions.items():
+            for run_id in self._staged.forgotten.get(number, ()):
+                self.records.append(OutgoingRecord(changelog, None, run_key(run_id), number, now_ms, None))
+            for run_id, state in partition.runs.staged(now_ms).items():
+                value = encode_run_state(state)
+                self.records.append(OutgoingRecord(changelog, value, run_key(run_id), number, now_ms, None))
+        # The positions come last: their delivered offset is how far this partition's run states are in step.
+        for (topic, number), offset in self._staged.next_offsets.items():
+            position = SourcePosition(offset, self._staged.partitions[number].topic_ids.get(topic, ""))
+            value = encode_source_position(position)
+            self.records.append(OutgoingRecord(changelog, value, source_key(topic), number, now_ms, None))
+        if self._own_run.touched:
+            run = self._own_run.staged
+            entry = None if run is None else encode_relay_run(run)
+            key = self._own_run.identity.encode()
+            self.records.append(OutgoingRecord(self._topics.relays, entry, key, HASHED, now_ms, None))
+
+    def committed(self, changelog_ends: dict[int, int]) -> Batch:
+        """The transaction is committed: what it staged is current.
+
+        Args:
+            changelog_ends: Changelog partition to the offset after the last record that this transaction wrote there.
+
+        Returns:
+            What to count.
+        """
+        staged, self._staged = self._staged, _Staged()
+        for number, partition in staged.partitions.items():
+            partition.runs.commit()
+            partition.runs.forget(staged.forgotten.get(number, ()))
+            partition.changelog_next = changelog_ends.get(number, partition.changelog_next)
+        for (topic, number), offset in staged.next_offsets.items():
+            staged.partitions[number].positions[topic] = offset
+        self._own_run.commit()
+        return staged.batch
+
+    def dropped(self) -> None:
+        """The transaction is not committed: nothing of it happened."""
+        staged, self._staged = self._staged, _Staged()
+        self.forwards, self.records = [], []
+        for partition in staged.partitions.values():
+            partition.runs.drop()
+        self._own_run.drop()
+
+    def _stage_refusal(self, record: SourceRecord, refusal: Refusal) -> None:
+        now_ms = self._clock.now_ms()
+        own = self._own_run.staged
+        if own is None:
+            raise RuntimeError("the own run is not open")
+        kept = Quarantined(record, refusal.cause.value, refusal.source_run_id, own.run_id, own.next_seq, now_ms)
+        value = encode_quarantined(kept)
+        size_bytes = record_batch_bytes(record.key, value, None)
+        if size_bytes > self._limits.quarantine_record_bytes_max:
+            reason = (
+                f"offset {record.offset} of {record.topic} is refused ({refusal.cause.value}) and its bytes must be "
+                f"kept: {self._topics.quarantine} takes {self._limits.quarantine_record_bytes_max} bytes, "
+                f"{size_bytes} are needed; raise its max.message.bytes and restart"
+            )
+            raise PartitionFault(record.partition, reason)
+        self.records.append(self._own_run.refuse(refusal.draft, now_ms, _coordinates(record, refusal)))
+        self.records.append(OutgoingRecord(self._topics.quarantine, value, record.key, HASHED, now_ms, None))
+        self._staged.batch.count_refused(record, refusal.cause.value)
+
+
+def _coordinates(record: SourceRecord, refusal: Refusal) -> list[Header]:
+    """The headers that say which record a refusal is about."""
+    headers: list[Header] = [
+        ("relay.source.topic", record.topic.encode()),
+        ("relay.source.partition", str(record.partition).encode()),
+        ("relay.source.offset", str(record.offset).encode()),
+    ]
+    if refusal.source_run_id_cut:
+        headers.append(("relay.source.run.sha256", refusal.source_run_sha256().encode()))
+    return headers

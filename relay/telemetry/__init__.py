@@ -1,0 +1,1 @@
+"""What happened, as facts; metrics, logs and probes are listeners of them."""

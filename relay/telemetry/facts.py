@@ -1,0 +1,52 @@
+"""What one transaction did, counted while it is staged and told to the metrics only once it is committed."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from relay.records import SourceRecord
+
+
+@dataclass(slots=True)
+class Batch:
+    """Counts of one transaction. Sources are topic names, causes and kinds members of closed sets."""
+
+    forwarded: Counter[str] = field(default_factory=Counter)
+    """Records by source."""
+    forwarded_bytes: Counter[str] = field(default_factory=Counter)
+    """Value bytes by source."""
+    refused: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Records by source and cause."""
+    findings: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Validation errors that were reported and forwarded, by source and kind."""
+    altered: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Forwarded records that the client cannot repeat to the letter, by source and what differs."""
+    oldest_ms: dict[str, int] = field(default_factory=dict)
+    """The oldest record timestamp by source, milliseconds since the epoch."""
+
+    @property
+    def record_count(self) -> int:
+        """How many source records were judged."""
+        return self.forwarded.total() + self.refused.total()
+
+    def count_forwarded(self, records: Iterable[SourceRecord]) -> None:
+        """Count records that are forwarded."""
+        forwarded, sizes, oldest = self.forwarded, self.forwarded_bytes, self.oldest_ms
+        for topic, _partition, _offset, timestamp_ms, _key, value, headers in records:
+            forwarded[topic] += 1
+            sizes[topic] += len(value or b"")
+            if timestamp_ms < oldest.get(topic, timestamp_ms + 1):
+                oldest[topic] = timestamp_ms
+            if not timestamp_ms:
+                self.altered[topic, "timestamp_zero"] += 1
+            if headers and any("\0" in name for name, _content in headers):
+                self.altered[topic, "header_name_nul"] += 1
+
+    def count_refused(self, record: SourceRecord, cause: str) -> None:
+        """Count a record that is refused."""
+        self.refused[record.topic, cause] += 1
+        self.oldest_ms[record.topic] = min(record.timestamp_ms, self.oldest_ms.get(record.topic, record.timestamp_ms))
+
+    def count_finding(self, source: str, kind: str) -> None:
+        """Count a validation error that was reported and forwarded."""
+        self.findings[source, kind] += 1
