@@ -223,8 +223,7 @@ def read_all(
             for message in consumer.consume(CONSUME_RECORDS_MAX, POLL_TIMEOUT_S):
                 number, offset = _note(message, ends, records)
                 reached[number] = max(reached[number], offset)
-                if reached[number] >= ends[number]:
-                    waiting.discard(number)
+            waiting = {number for number in waiting if reached[number] < ends[number]}
             if waiting and time.monotonic() > deadline:
                 behind = ", ".join(f"[{n}] at {reached[n]} of {ends[n]}" for n in sorted(waiting))
                 raise TimeoutError(
