@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from relay.chores import FORGET_INTERVAL_S, GAUGES_INTERVAL_S, WATCH_INTERVAL_S, Chore, Chores
 from relay.clock import Clock, SystemClock
@@ -30,11 +30,15 @@ from relay.own_run import OwnRun
 from relay.partitions import Partitions
 from relay.telemetry.http import Health
 from relay.telemetry.listener import Telemetry
+from relay.telemetry.logging import Log
 from relay.telemetry.metrics import Metrics
 from relay.topics import Layout, check_topics, layout
 
 _RELAYS_READ_TIMEOUT_S: Final = 30.0
 """An open transaction of another relay in the relays topic ends within its time-out, 15 s by default."""
+
+_TOPICS_ANSWER_TIMEOUT_S: Final = 10.0
+_ASK_AGAIN_AFTER_S: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +47,7 @@ class Telemetering:
 
     metrics: Metrics
     health: Health
-    log: Any
+    log: Log
 
 
 class RelayApp:
@@ -98,16 +102,16 @@ class RelayApp:
         """Hold the topics against what the relay needs, waiting for a cluster that is itself still starting."""
         names = (*self._config.source_topics, *self._config.topics.all())
         deadline_s = self._clock.monotonic_s() + self._config.relay.start_up_timeout / 1000
-        while True:
+        topics = None
+        while topics is None:
             try:
-                topics = self._admin.topic_facts(names, 10)
-                break
+                topics = self._admin.topic_facts(names, _TOPICS_ANSWER_TIMEOUT_S)
             except NotAnswered as error:
                 if self._clock.monotonic_s() > deadline_s or self._stopping():
-                    fault = f"kafka.bootstrap.servers: expected a cluster that answers within start_up_timeout, got: {error}"
+                    fault = f"kafka.bootstrap.servers: expected an answer within relay.start_up_timeout, got: {error}"
                     raise StartUpError([fault]) from error
                 self._telemetry.health.turned()
-                time.sleep(0.5)
+                time.sleep(_ASK_AGAIN_AFTER_S)
         findings = check_topics(self._config, topics)
         for warning in findings.warnings:
             self._telemetry.log.warning("topics.checked", warning=warning)

@@ -1,6 +1,6 @@
 """The only reader of time. Everything else is handed a `Clock`, so that a test can hold it still."""
 
-import datetime
+import datetime as dt
 import time
 from typing import Protocol
 
@@ -39,5 +39,5 @@ def iso_8601(epoch_ms: int) -> str:
         For example `2026-12-01T08:30:00.125Z`.
     """
     seconds, millis = divmod(epoch_ms, 1000)
-    moment = datetime.datetime.fromtimestamp(seconds, tz=datetime.UTC)
+    moment = dt.datetime.fromtimestamp(seconds, tz=dt.UTC)
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{millis:03d}Z"

@@ -6,15 +6,16 @@ revocation and loss drop the outbox and the staged run states together, and read
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from relay.clock import Clock
 from relay.config import RelaySection
 from relay.errors import Fatal, OutcomeUnknown, PartitionFault, TransactionAborted
 from relay.judge.judge import SourceRules, judge
 from relay.outbox import Outbox
-from relay.partitions import Partition, Partitions, Phase
+from relay.partitions import Partition, Partitions, Phase, Restored
 from relay.records import OutgoingRecord, SourceRecord, TopicPartition
+from relay.telemetry.facts import Batch
 
 FETCH_RECORDS_MAX: Final = 1000
 """Records a turn. The client hands out 100 to 1,000 at 0.65 µs each, larger batches at more (measured)."""
@@ -30,7 +31,7 @@ class Source(Protocol):
         """Read what is there; assignments are told from within."""
         ...
 
-    def group_metadata(self) -> Any:
+    def group_metadata(self) -> object:
         """The membership as of now."""
         ...
 
@@ -67,7 +68,7 @@ class Sink(Protocol):
         """Write records of the relay's own."""
         ...
 
-    def commit(self, offsets: dict[TopicPartition, int], group_metadata: Any, timeout_s: float) -> dict[int, int]:
+    def commit(self, offsets: dict[TopicPartition, int], group_metadata: object, timeout_s: float) -> dict[int, int]:
         """End the transaction with the offsets in it; returns how far the changelog was written."""
         ...
 
@@ -79,7 +80,7 @@ class Sink(Protocol):
 class Listener(Protocol):
     """What is told of what happened; it decides nothing."""
 
-    def committed(self, outcome: Any, duration_s: float) -> None:
+    def committed(self, outcome: Batch, duration_s: float) -> None:
         """A transaction was committed."""
         ...
 
@@ -103,7 +104,7 @@ class Restore(Protocol):
         """Let partitions go."""
         ...
 
-    def step(self) -> list[Any]:
+    def step(self) -> list[Restored]:
         """Go on for a bounded while; returns what is restored."""
         ...
 
@@ -134,7 +135,7 @@ class Loop:
 
     def __init__(self, parts: LoopParts) -> None:
         self._parts = parts
-        self._metadata: Any = None
+        self._metadata: object = None
         self._opened_s = 0.0
         self._bytes = 0
         self._failing_since_s: float | None = None
@@ -271,9 +272,9 @@ class Loop:
             self._parts.listener.partition_changed(partition, None)
         self._parts.restorer.begin(again)
 
-    def _admit(self, restored: Any) -> None:
+    def _admit(self, restored: Restored) -> None:
         """Judge a restored partition from now on, unless what was restored forbids it."""
-        partition: Partition = restored.partition
+        partition = restored.partition
         if restored.faults:
             self.halt(partition, "; ".join(restored.faults))
             return

@@ -10,6 +10,7 @@ while p of all sources is assigned here and restored.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
@@ -70,6 +71,16 @@ class Partition:
         if (self.phase, phase) not in _LEGAL:
             raise RuntimeError(f"partition {self.number}: illegal phase change {self.phase.name} -> {phase.name}")
         self.phase = phase
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """A partition whose run states are restored."""
+
+    partition: Partition
+    duration_s: float
+    faults: list[str]
+    """Why it may not be judged all the same; empty where it may."""
 
 
 class Partitions:

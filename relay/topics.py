@@ -221,8 +221,8 @@ def _check_unified(config: Config, sources: list[Topic], there: Mapping[str, Top
         kept_ms = source.number("retention.ms", _RETENTION_DEFAULT_MS)
         if retention_ms >= 0 and (kept_ms < 0 or kept_ms > retention_ms):
             findings.warnings.append(
-                f"{unified.name}: retention.ms {retention_ms} is shorter than that of {source.name} ({kept_ms}); records "
-                "keep their CreateTime, so old events may vanish from it at once"
+                f"{unified.name}: retention.ms {retention_ms} is shorter than that of {source.name} ({kept_ms}); "
+                "records keep their CreateTime, so old events may vanish from it at once"
             )
     largest = max((s.number("max.message.bytes", _RECORD_BYTES_DEFAULT) for s in sources), default=0)
     if unified.number("max.message.bytes", _RECORD_BYTES_DEFAULT) < largest:
@@ -273,8 +273,8 @@ def _check_outputs(config: Config, sources: list[Topic], there: Mapping[str, Top
         insync = topic.number("min.insync.replicas", 1)
         if insync > topic.replication_factor:
             findings.faults.append(
-                f"{name}: expected min.insync.replicas of at most its {topic.replication_factor} replicas, got {insync}; "
-                "nothing could be written"
+                f"{name}: expected min.insync.replicas of at most its {topic.replication_factor} replicas, got {insync}"
+                "; nothing could be written"
             )
         if topic.replication_factor < replicas:
             findings.warnings.append(f"{name}: {topic.replication_factor} replicas, the sources have {replicas}")

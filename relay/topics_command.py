@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, TextIO
 
-from confluent_kafka.admin import NewTopic
+from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # public; its stub does not re-export it
 
 from relay.config import Config, load_config
 from relay.errors import ConfigError, Fatal, StartUpError
@@ -80,7 +80,7 @@ def _names(config: Config) -> tuple[str, ...]:
 def _missing(
     config: Config, facts: Mapping[str, TopicFacts | None], replication_factor: int, source_partitions: int | None
 ) -> list[NewTopic]:
-    sources = [topic for name in config.source_topics if (topic := facts[name]) is not None]
+    sources = [source for name in config.source_topics if (source := facts[name]) is not None]
     counts = {source.partition_count for source in sources}
     if not counts and source_partitions is None:
         raise StartUpError(["sources: expected at least one source topic to exist, got none; or use --sources"])

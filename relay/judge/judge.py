@@ -53,7 +53,7 @@ class SourceRules(NamedTuple):
 _Refusable = ParseError | ValidationError | SequenceError | RunClosedError
 
 
-class _Refused(Exception):  # noqa: N818 - control flow inside this module, never an error that a caller sees
+class _Refused(Exception):
     """Carries the kit's error up to the one place that builds a refusal."""
 
     def __init__(self, error: _Refusable, cause: Cause) -> None:

@@ -1,19 +1,29 @@
 """Questions to the cluster that are neither reading nor writing: ends of logs, topics, settings, group members."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from confluent_kafka import ConsumerGroupState, IsolationLevel, KafkaError, KafkaException, TopicCollection
 from confluent_kafka import TopicPartition as ClientTopicPartition
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public names, but its stub does not re-export them
+    AdminClient,
+    ConfigEntry,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+    TopicDescription,
+)
 
 from relay.errors import Fatal, StartUpError
 from relay.kafka.errors import describe, kafka_error
 from relay.records import TopicPartition
 
 _Answer = TypeVar("_Answer")
+_LATEST: Final = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # the client leaves it untyped
+_EARLIEST: Final = OffsetSpec.earliest()  # type: ignore[no-untyped-call]  # as above
 _GROUP_GONE: Final = (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD)
 
 
@@ -34,7 +44,7 @@ class TopicFacts:
         return int(self.settings.get(setting, default))
 
 
-class NotAnswered(Exception):  # noqa: N818 - a state of affairs that the callers retry, not a fault of theirs
+class NotAnswered(Exception):
     """The cluster did not answer in time, or a topic is not there (yet)."""
 
 
@@ -65,7 +75,7 @@ class Admin:
         Raises:
             NotAnswered: Not all of them were answered in time.
         """
-        asked = {ClientTopicPartition(topic, number): OffsetSpec.latest() for number in partitions}
+        asked = {ClientTopicPartition(topic, number): _LATEST for number in partitions}
         answers = self._ask(
             lambda: self._client.list_offsets(
                 asked, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=timeout_s
@@ -76,7 +86,7 @@ class Admin:
 
     def log_starts(self, partitions: Iterable[TopicPartition], timeout_s: float) -> dict[TopicPartition, int]:
         """The first offsets that are still there. Raises `NotAnswered`."""
-        asked = {ClientTopicPartition(*entry): OffsetSpec.earliest() for entry in partitions}
+        asked = {ClientTopicPartition(*entry): _EARLIEST for entry in partitions}
         answers = self._ask(lambda: self._client.list_offsets(asked, request_timeout=timeout_s), timeout_s)
         return {TopicPartition(entry.topic, entry.partition): info.offset for entry, info in answers.items()}
 
@@ -107,7 +117,7 @@ class Admin:
         )
         by_name = {resource.name: answer for resource, answer in settings.items()}
         self._fail_on_rights(by_name, "describe the settings of")
-        return {name: _facts(name, described[name], by_name.get(name)) if name in by_name else None for name in names}
+        return {name: _facts(name, described[name], by_name[name]) if name in by_name else None for name in names}
 
     def topic_ids(self, topics: Iterable[str], timeout_s: float) -> dict[str, tuple[str, int]]:
         """Topic name to its id and partition count; missing topics are left out. Raises `NotAnswered`."""
@@ -204,7 +214,7 @@ def _missing(answer: object) -> bool:
     )
 
 
-def _facts(name: str, description: Any, settings: Any) -> TopicFacts:
+def _facts(name: str, description: TopicDescription, settings: Mapping[str, ConfigEntry]) -> TopicFacts:
     return TopicFacts(
         name=name,
         topic_id=str(description.topic_id),
@@ -215,6 +225,6 @@ def _facts(name: str, description: Any, settings: Any) -> TopicFacts:
     )
 
 
-def _operations(description: Any) -> frozenset[str] | None:
+def _operations(description: TopicDescription) -> frozenset[str] | None:
     operations = description.authorized_operations
     return None if not operations else frozenset(operation.name for operation in operations)

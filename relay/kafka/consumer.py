@@ -141,7 +141,7 @@ class SourceConsumer:
         """Stop reading topic-partitions."""
         self._client.pause([ClientTopicPartition(topic, number) for topic, number in partitions])
 
-    def group_metadata(self) -> Any:
+    def group_metadata(self) -> object:
         """The member's metadata as of now; to be taken when a batch's first record is polled."""
         return self._client.consumer_group_metadata()
 

@@ -6,7 +6,7 @@ have the newest transaction protocol (KIP-890), so a delayed end of one transact
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -17,6 +17,8 @@ from relay.kafka.errors import kafka_error, sort_transactional
 from relay.records import OutgoingRecord, SourceRecord, TopicPartition
 
 _QUEUE_WAIT_S: Final = 0.05
+# _HEADERS: the stub wants values of str, bytes or None in an invariant list; ours holds bytes or None.
+_OnDelivery = Callable[[KafkaError | None, Message], None]
 
 
 class TransactionalProducer:
@@ -81,7 +83,7 @@ class TransactionalProducer:
             _topic, partition, _offset, timestamp_ms, key, value, headers = record
             target = -1 if hashed else partition
             try:
-                produce(topic, value, key, target, None, None, timestamp_ms, headers)
+                produce(topic, value, key, target, None, None, timestamp_ms, headers)  # type: ignore[arg-type]  # _HEADERS
             except BufferError:
                 self._produce_patiently(OutgoingRecord(topic, value, key, target, timestamp_ms, headers))
             except KafkaException as exception:
@@ -107,7 +109,7 @@ class TransactionalProducer:
             except KafkaException as exception:
                 raise self._sorted(exception, "produce") from exception
 
-    def commit(self, offsets: dict[TopicPartition, int], group_metadata: Any, timeout_s: float) -> dict[int, int]:
+    def commit(self, offsets: dict[TopicPartition, int], group_metadata: object, timeout_s: float) -> dict[int, int]:
         """End the transaction with the source offsets in it.
 
         Args:
@@ -171,11 +173,11 @@ class TransactionalProducer:
                 return failure
         return error
 
-    def _produce(self, record: OutgoingRecord, on_delivery: Any) -> None:
+    def _produce(self, record: OutgoingRecord, on_delivery: _OnDelivery | None) -> None:
         topic, value, key, partition, timestamp_ms, headers = record
-        self._producer.produce(topic, value, key, partition, None, on_delivery, timestamp_ms, headers)
+        self._producer.produce(topic, value, key, partition, None, on_delivery, timestamp_ms, headers)  # type: ignore[arg-type]  # _HEADERS
 
-    def _produce_patiently(self, record: OutgoingRecord, on_delivery: Any = None) -> None:
+    def _produce_patiently(self, record: OutgoingRecord, on_delivery: _OnDelivery | None = None) -> None:
         """The client's queue is full: let it send, within one call's bound."""
         deadline = time.monotonic() + self._call_timeout_s
         while time.monotonic() < deadline:

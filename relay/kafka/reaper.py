@@ -5,7 +5,7 @@ and by `init_transactions` under their identity: one that is alive after all is 
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from relay.clock import Clock
 from relay.codec import RelayRun, encode_relay_run
@@ -16,6 +16,7 @@ from relay.life import LEFT_OPEN_REASON
 from relay.own_run import OwnRun
 from relay.partitions import Partitions
 from relay.records import HASHED, OutgoingRecord
+from relay.telemetry.logging import Log
 
 _ANSWER_TIMEOUT_S: Final = 5.0
 _SESSIONS_GONE: Final = 2
@@ -46,7 +47,7 @@ class Reaper:
         producer_of: Callable[[str], TransactionalProducer],
         session_timeout_s: float,
         clock: Clock,
-        log: Any,
+        log: Log,
     ) -> None:
         self._config = config
         self._admin = admin

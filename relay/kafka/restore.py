@@ -25,7 +25,7 @@ from relay.codec import (
 from relay.errors import Fatal
 from relay.kafka.admin import Admin, NotAnswered
 from relay.kafka.log_reader import LogReader, LogRecord
-from relay.partitions import Partition
+from relay.partitions import Partition, Restored
 from relay.records import TopicPartition
 from relay.run_store import PartitionRuns
 
@@ -54,16 +54,6 @@ class _Restore:
     reading: bool = False
     topic_ids: dict[str, str] = field(default_factory=dict)
     changelog_positions: dict[str, SourcePosition] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """A partition whose run states are restored."""
-
-    partition: Partition
-    duration_s: float
-    faults: list[str]
-    """Why it may not be judged all the same; empty where it may."""
 
 
 class Restorer:
@@ -209,10 +199,11 @@ def _position_faults(source: str, known: int | None, committed: int | None) -> l
     """The group's committed offset and the changelog tell different stories."""
     if committed == known:
         return []
-    return [
+    fault = (
         f"{source}: the changelog says the next offset is {_said(known)}, the group's committed offset is "
         f"{_said(committed)}; restore the one that is wrong, nothing is jumped over"
-    ]
+    )
+    return [fault]
 
 
 def _topic_faults(source: str, known_id: str, live_id: str) -> list[str]:

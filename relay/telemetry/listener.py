@@ -1,10 +1,11 @@
 """Tells metrics and log of what happened. It decides nothing and keeps nothing that the loop relies on."""
 
-from typing import Any, Final
+from typing import Final
 
 from relay.clock import Clock
 from relay.partitions import Partition, Phase
 from relay.telemetry.facts import Batch
+from relay.telemetry.logging import Log
 from relay.telemetry.metrics import Metrics
 
 _REASON_CHARACTERS_MAX: Final = 500
@@ -19,7 +20,7 @@ class Telemetry:
         clock: The relay's clock.
     """
 
-    def __init__(self, metrics: Metrics, log: Any, clock: Clock) -> None:
+    def __init__(self, metrics: Metrics, log: Log, clock: Clock) -> None:
         self._metrics = metrics
         self._log = log
         self._clock = clock

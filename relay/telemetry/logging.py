@@ -5,6 +5,10 @@ import sys
 from typing import Any, Final
 
 import structlog
+from structlog.typing import FilteringBoundLogger
+
+Log = FilteringBoundLogger
+"""The structured log, as the parts that write to it are typed."""
 
 _LEVELS: Final = {"debug": logging.DEBUG, "info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -30,6 +34,7 @@ def configure_logging(level: str = "info") -> None:
     )
 
 
-def get_log() -> Any:
+def get_log() -> Log:
     """The process's structured log."""
-    return structlog.get_logger()
+    log: Log = structlog.get_logger()
+    return log

@@ -59,9 +59,7 @@ METRICS: Final = (
         _LATENCY_BUCKETS,
     ),
     Metric("source_lag_records", Kind.GAUGE, ("source", "partition"), "Records up to the last stable offset."),
-    Metric(
-        "oldest_unforwarded_age_seconds", Kind.GAUGE, ("source",), "Age of the oldest record fetched, not committed."
-    ),
+    Metric("oldest_unforwarded_age_seconds", Kind.GAUGE, ("source",), "Age of the oldest record in hand."),
     Metric("open_runs", Kind.GAUGE, (), "Runs that are begun and not finished."),
     Metric("held_runs", Kind.GAUGE, (), "Runs that wait for a refused or missing event, seen since the start."),
     Metric("state_runs", Kind.GAUGE, (), "Runs whose state is held, finished ones included."),
@@ -85,7 +83,7 @@ class Metrics:
         self._metrics: dict[str, Any] = {row.name: _make(row, self.registry) for row in METRICS}
         self._start_at_zero(tuple(sources))
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - which collector it is stands in the table
         """The collector of a row of the table."""
         return self._metrics[name]
 
@@ -126,7 +124,7 @@ class Metrics:
             for name, value in values.items():
                 self[name].set(value)
 
-    def set_labelled(self, name: str, values: Mapping[tuple[str, ...], float]) -> None:
+    def set_labelled(self, name: str, values: Mapping[tuple[str, ...], float] | Mapping[tuple[str], float]) -> None:
         """Replace a labelled gauge's series: those not given disappear."""
         with self._lock:
             self[name].clear()
