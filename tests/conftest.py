@@ -24,12 +24,12 @@ NAME_CHARACTERS_MAX = 60
 def kafka(request: pytest.FixtureRequest) -> Iterator[KafkaBroker]:
     """A real broker, shared by the session; its kind is in the session's summary."""
     with ExitStack() as stack:
-        reason = ""
+        reason, broker = "", None
         try:
             broker = acquire_broker(stack)
         except NoBrokerError as error:
             reason = str(error)
-        if reason:  # Not in the handler: the report would then tell of two exceptions.
+        if broker is None:  # Not in the handler: the report would then tell of two exceptions.
             pytest.fail(reason, pytrace=False)
         request.config.stash[BROKER_KEY] = broker
         yield broker
