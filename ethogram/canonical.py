@@ -94,11 +94,14 @@ def serialise_value(value: JsonValue, path: str = "payload") -> bytes:
 
     Spec: The founding decision: two implementations, one corpus
     """
-    if _orjson_suffices(value):
-        try:
-            return orjson.dumps(value, option=_OPTIONS)
-        except orjson.JSONEncodeError:
-            pass  # Too deep for it, or at fault: the exact writer tells the two apart.
+    try:
+        written = orjson.dumps(value, option=_OPTIONS)
+    except orjson.JSONEncodeError:
+        pass  # Too deep for it, or at fault: the exact writer tells the two apart.
+    else:
+        # Asked only now, since a value that contains itself would never end the asking.
+        if _orjson_suffices(value):
+            return written
     for node, leaf in walk(value):
         fault = find_leaf_fault(leaf)
         if fault is not None:

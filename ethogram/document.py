@@ -7,6 +7,8 @@ Spec: The envelope
 
 import json
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any, Final
 
 import orjson
@@ -44,8 +46,11 @@ def find_repeated_members(raw: bytes, distinct_count: int) -> tuple[str, ...]:
             names.append(last)
     if len(names) == distinct_count:
         return ()
-    decoded = [orjson.loads(name) for name in names]
-    return tuple(dict.fromkeys(name for name in decoded if decoded.count(name) > 1))
+    return _repeated(orjson.loads(name) for name in names)
+
+
+def _repeated(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(name for name, count in Counter(names).items() if count > 1)
 
 
 def locate_fault(raw: bytes, error: orjson.JSONDecodeError) -> str:
@@ -92,5 +97,4 @@ def read_loosely(raw: bytes) -> tuple[dict[str, Any], tuple[str, ...]]:
             pairs = root
     except (ValueError, RecursionError):
         pass
-    names = [name for name, _ in pairs]
-    return dict(pairs), tuple(dict.fromkeys(name for name in names if names.count(name) > 1))
+    return dict(pairs), _repeated(name for name, _ in pairs)

@@ -137,7 +137,6 @@ class Loop:
         self._parts = parts
         self._metadata: object = None
         self._opened_s = 0.0
-        self._bytes = 0
         self._failing_since_s: float | None = None
 
     def turn(self) -> None:
@@ -201,7 +200,6 @@ class Loop:
         """Open a transaction under the membership as of now."""
         self._metadata = self._parts.source.group_metadata()
         self._opened_s = self._parts.clock.monotonic_s()
-        self._bytes = 0
         self._parts.sink.begin()
 
     def _judge(self, records: list[SourceRecord]) -> None:
@@ -220,7 +218,6 @@ class Loop:
                 except PartitionFault as fault:
                     self.halt(partition, fault.reason)
             forwards = parts.outbox.take_forwards()
-            self._bytes += sum([len(record.value or b"") for record in forwards])
             parts.sink.forward(parts.unified_topic, forwards)
             parts.sink.write(parts.outbox.take_records(), parts.changelog_topic)
         except (TransactionAborted, OutcomeUnknown) as error:
@@ -234,7 +231,7 @@ class Loop:
         return (
             self._patience_s() <= 0
             or self._parts.outbox.batch.record_count >= limits.commit_records_max
-            or self._bytes >= limits.commit_bytes_max
+            or self._parts.outbox.batch.forwarded_bytes.total() >= limits.commit_bytes_max
         )
 
     def _patience_s(self) -> float:

@@ -43,7 +43,7 @@ class OutboxLimits:
 class _Staged:
     """The contents of one transaction so far."""
 
-    next_offsets: dict[TopicPartition, int] = field(default_factory=dict)
+    next_offsets: dict[tuple[str, int], int] = field(default_factory=dict)
     partitions: dict[int, Partition] = field(default_factory=dict)
     forgotten: dict[int, list[str]] = field(default_factory=dict)
     batch: Batch = field(default_factory=Batch)
@@ -69,7 +69,7 @@ class Outbox:
     @property
     def next_offsets(self) -> dict[TopicPartition, int]:
         """The source offsets that the transaction commits."""
-        return self._staged.next_offsets
+        return {TopicPartition(*entry): offset for entry, offset in self._staged.next_offsets.items()}
 
     @property
     def batch(self) -> Batch:
@@ -100,8 +100,10 @@ class Outbox:
             runs.stage_held(run_id, held=held)
         if finding is not None:
             self._staged.batch.count_finding(record.topic, finding)
-        self._staged.next_offsets[TopicPartition(record.topic, record.partition)] = record.offset + 1
-        self._staged.partitions[record.partition] = partition
+        staged = self._staged
+        if record.partition not in staged.partitions:
+            staged.partitions[record.partition] = partition
+        staged.next_offsets[record.topic, record.partition] = record.offset + 1
 
     def take_forwards(self) -> list[SourceRecord]:
         """Hand out the records to forward and count them."""
@@ -130,7 +132,7 @@ class Outbox:
         self._staged.forgotten[partition.number] = run_ids
         self._staged.partitions[partition.number] = partition
         topic, offset = positions[0]
-        self._staged.next_offsets.setdefault(TopicPartition(topic, partition.number), offset)
+        self._staged.next_offsets.setdefault((topic, partition.number), offset)
 
     def seal(self) -> None:
         """Stage the changelog and the relays entry: the last state of every touched run, once."""

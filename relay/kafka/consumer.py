@@ -4,7 +4,7 @@ Rebalance callbacks run inside `fetch`. Whatever a call that saw one returns is 
 fetched under the old assignment, and the new one starts from explicit offsets.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Protocol
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message
@@ -16,6 +16,10 @@ from relay.records import SourceRecord, TopicPartition
 
 _NO_OFFSET_BELOW: Final = 0
 """Committed offsets below this are the client's way to say that there is none."""
+
+
+_new_record: Final[Callable[[type[SourceRecord], tuple[Any, ...]], SourceRecord]] = tuple.__new__
+"""The constructor without its arguments to sort out: half the time, once a record."""
 
 
 class AssignmentListener(Protocol):
@@ -92,7 +96,10 @@ class SourceConsumer:
             return []
         try:
             return [
-                SourceRecord(m.topic(), m.partition(), m.offset(), m.timestamp()[1], m.key(), m.value(), m.headers())  # type: ignore[arg-type]
+                _new_record(
+                    SourceRecord,
+                    (m.topic(), m.partition(), m.offset(), m.timestamp()[1], m.key(), m.value(), m.headers()),
+                )
                 for m in messages
                 if m.error() is None or self._report_error(m)
             ]

@@ -22,7 +22,7 @@ class Batch:
     altered: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Forwarded records that the client cannot repeat to the letter, by source and what differs."""
     oldest_ms: dict[str, int] = field(default_factory=dict)
-    """The oldest record timestamp by source, milliseconds since the epoch."""
+    """The first record's timestamp by source, milliseconds since the epoch."""
 
     @property
     def record_count(self) -> int:
@@ -33,10 +33,10 @@ class Batch:
         """Count records that are forwarded."""
         forwarded, sizes, oldest = self.forwarded, self.forwarded_bytes, self.oldest_ms
         for topic, _partition, _offset, timestamp_ms, _key, value, headers in records:
+            if topic not in oldest:
+                oldest[topic] = timestamp_ms  # a source's records come in order, so the first is the oldest, or near it
             forwarded[topic] += 1
             sizes[topic] += len(value or b"")
-            if timestamp_ms < oldest.get(topic, timestamp_ms + 1):
-                oldest[topic] = timestamp_ms
             if not timestamp_ms:
                 self.altered[topic, "timestamp_zero"] += 1
             if headers and any("\0" in name for name, _content in headers):
