@@ -1,0 +1,1 @@
+"""Real relay processes under injected faults; each test ends by counting."""
