@@ -34,6 +34,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_check(commands)
     _add_topics(commands)
+    _add_record(commands)
+    _add_demo(commands)
     return parser
 
 
@@ -96,6 +98,58 @@ def _topics_check(options: argparse.Namespace) -> int:
     from relay.topics_command import check_cluster_topics  # noqa: PLC0415 - loaded when asked for, as every command
 
     return check_cluster_topics(options.config, os.environ, sys.stdout)
+
+
+def _add_record(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    record = commands.add_parser(
+        "record",
+        help="run a command as a harness session, or send a file of stamped events",
+        usage="%(prog)s --source NAME [options] (-- COMMAND ARGS... | --from-file FILE)",
+        epilog="Exits as the command does: 128 and the signal's number, 127 or 126 for one that could not be started, "
+        "124 after --timeout. A fault of the recorder's own is told on standard error (2 usage, 3 configuration, 4 the "
+        "cluster, 6 events that could not be written). The command is a call of the tool `command`.",
+    )
+    record.add_argument("--source", required=True, metavar="NAME", help="the source; its topic, where Kafka is named")
+    record.add_argument("--from-file", metavar="FILE", help="send this file's lines as they are, - for standard input")
+    record.add_argument("--raw", action="store_true", help="with --from-file, send lines that are no events, too")
+    where = record.add_mutually_exclusive_group()
+    where.add_argument("--to-file", type=Path, metavar="FILE", help="append the events to this file")
+    where.add_argument("--bootstrap-servers", metavar="HOST", help="write them to topic NAME of this cluster")
+    where.add_argument(
+        "--config",
+        type=Path,
+        metavar="FILE",
+        help="the same, with the cluster of this configuration; "
+        "by default events go to standard output, and what the command prints to standard error",
+    )
+    record.add_argument("--actor", help="who the session runs for; default: the user's name")
+    record.add_argument("--repository", help="what it works on")
+    record.add_argument("--work-order", help="what it was asked for")
+    record.add_argument("--timeout", type=float, metavar="SECONDS", help="end the command after so long")
+    record.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
+    record.set_defaults(command=_record)
+
+
+def _record(options: argparse.Namespace) -> int:
+    from relay.record.record_command import RecordOptions, record  # noqa: PLC0415 - loaded when asked for
+
+    given = {name: value for name, value in vars(options).items() if name in RecordOptions.__dataclass_fields__}
+    argv = options.argv[1:] if options.argv[:1] == ["--"] else options.argv
+    return record(RecordOptions(**{**given, "argv": argv, "timeout_s": options.timeout}), os.environ)
+
+
+def _add_demo(commands: "_Commands[argparse.ArgumentParser]") -> None:
+    demo = commands.add_parser("demo", help="the whole pipeline in one process, with nothing to install")
+    demo.add_argument("--keep", action="store_true", help="go on until Ctrl-C")
+    demo.add_argument("--bootstrap-servers", metavar="HOST", help="on this Kafka cluster, not on the embedded one")
+    demo.add_argument("--seconds", type=float, default=8.0, help="how long sessions are recorded; default 8")
+    demo.set_defaults(command=_demo)
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from relay.demo.demo_command import demo  # noqa: PLC0415 - loaded when asked for, as every command
+
+    return demo(options.bootstrap_servers, options.seconds, keep=options.keep)
 
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
