@@ -1,0 +1,1 @@
+"""Tests without a broker: they mirror the packages."""
