@@ -1,0 +1,1 @@
+"""Replays of vectors and captures against the kit."""

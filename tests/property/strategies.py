@@ -1,0 +1,94 @@
+"""What properties draw from: JSON values, payloads of the vocabulary, events and their documents."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ethogram import MAX_SAFE_INTEGER, Event
+from ethogram.vocabulary import VOCABULARY, Field, FieldKind
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+"""Text that UTF-8 can hold."""
+
+safe_floats = st.floats(min_value=-float(MAX_SAFE_INTEGER), max_value=float(MAX_SAFE_INTEGER))
+safe_integers = st.integers(-MAX_SAFE_INTEGER, MAX_SAFE_INTEGER)
+counts = st.integers(0, MAX_SAFE_INTEGER)
+
+_leaves = st.none() | st.booleans() | safe_integers | safe_floats | texts
+
+
+def _containers(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    return st.lists(values, max_size=4) | st.dictionaries(texts, values, max_size=4)
+
+
+json_values = st.recursive(_leaves, _containers, max_leaves=10)
+"""JSON values that an event may carry."""
+
+odd_values = st.recursive(
+    _leaves
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.binary(max_size=3)
+    | st.sampled_from(["x" * 4097, "x" * 16_385]),
+    lambda values: _containers(values) | st.tuples(values) | st.dictionaries(st.integers() | texts, values, max_size=2),
+    max_leaves=8,
+)
+"""Python values, many of which are no JSON or break a bound."""
+
+
+_PLAIN_VALUES: dict[FieldKind, st.SearchStrategy[Any]] = {
+    FieldKind.TEXT: texts,
+    FieldKind.FLAG: st.booleans(),
+    FieldKind.COUNT: counts,
+    FieldKind.NUMBER: safe_floats | safe_integers,
+    FieldKind.TEXT_LIST: st.lists(texts, max_size=3),
+}
+
+
+def _values_of(field: Field) -> st.SearchStrategy[Any]:
+    if field.members:
+        return st.sampled_from(field.members)
+    if field.kind is FieldKind.OBJECT:
+        return objects_of(field.fields)
+    if field.kind is FieldKind.OBJECT_LIST:
+        return st.lists(objects_of(field.fields), max_size=3)
+    return _PLAIN_VALUES[field.kind]
+
+
+def objects_of(fields: tuple[Field, ...]) -> st.SearchStrategy[dict[str, Any]]:
+    """Objects with the fields of the vocabulary, the optional ones now and then."""
+    return st.fixed_dictionaries(
+        {field.name: _values_of(field) for field in fields if field.required},
+        optional={field.name: _values_of(field) for field in fields if not field.required},
+    )
+
+
+def _spoil(typed: tuple[str, dict[str, Any]], name: str, value: Any) -> tuple[str, Any]:  # noqa: ANN401 - any JSON
+    return typed[0], typed[1] | {name: value}
+
+
+_field_names = sorted({field.name for event_type in VOCABULARY.values() for field in event_type.fields})
+
+typed_payloads = st.sampled_from(sorted(VOCABULARY)).flatmap(
+    lambda name: st.tuples(st.just(name), objects_of(VOCABULARY[name].fields))
+)
+"""(type, representable payload) of the vocabulary."""
+
+spoilt_payloads = (
+    typed_payloads
+    | st.builds(_spoil, typed_payloads, st.sampled_from(_field_names), odd_values)
+    | st.builds(_spoil, typed_payloads, texts, odd_values)
+    | st.tuples(st.sampled_from([*VOCABULARY, "x.y"]), odd_values)
+)
+"""(type, payload) of which many break one rule or other."""
+
+events = st.builds(
+    lambda typed, run_id, seq, ts, captured_at: Event(typed[0], run_id, seq, ts, typed[1], captured_at),
+    typed_payloads | st.tuples(texts.map(lambda text: f"x.{text}"), json_values),
+    texts,
+    st.integers(1, MAX_SAFE_INTEGER),
+    texts,
+    st.none() | texts,
+)
+"""Events that parse."""
