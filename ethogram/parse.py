@@ -70,7 +70,7 @@ def parse_event(source: bytes | str | dict[str, JsonValue]) -> Event:
     else:
         raise ParseError("event", f"expected bytes, str or dict, got a {type(source).__name__}", stage="envelope")
     if not is_plainly_representable(event.type, event.payload):
-        check_payload(event)
+        _check_exactly(event)
     return event
 
 
@@ -132,8 +132,11 @@ def check_payload(event: Event) -> None:
 
     Spec: Agent observation
     """
-    if is_plainly_representable(event.type, event.payload):
-        return
+    if not is_plainly_representable(event.type, event.payload):
+        _check_exactly(event)
+
+
+def _check_exactly(event: Event) -> None:
     fault = find_payload_fault(event.type, event.payload)
     if fault is not None:
         raise ParseError(fault.path, fault.fault, stage="payload", run_id=event.run_id, seq=event.seq, type=event.type)

@@ -230,6 +230,7 @@ def test_payloads_are_retained() -> None:
 
 def test_the_stages_part_envelope_from_payload() -> None:
     """The envelope parses whatever the payload; the payload's faults come with the second stage."""
+    ethogram.check_payload(ethogram.parse_envelope(document("agent.text", b'{"text":"t"}')))
     event = ethogram.parse_envelope(document("agent.text", b'{"text":1e20}'))
     assert event.seq == 7
     with pytest.raises(ParseError) as caught:
