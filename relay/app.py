@@ -28,6 +28,7 @@ from relay.loop import Loop, LoopParts
 from relay.outbox import Outbox, OutboxLimits
 from relay.own_run import OwnRun
 from relay.partitions import Partitions
+from relay.rejoining import Rejoining
 from relay.telemetry.http import Health
 from relay.telemetry.listener import Telemetry
 from relay.telemetry.logging import Log
@@ -95,6 +96,7 @@ class RelayApp:
             self._loop.turn()
             self._telemetry.health.turned()
             self._gauges.tell_readiness()
+            self._rejoining.look()
             self._chores.tick()
         return self._drain()
 
@@ -148,18 +150,22 @@ class RelayApp:
         self._loop = Loop(parts)
         health, metrics = self._telemetry.health, self._telemetry.metrics
         self._gauges = Gauges(metrics, health, self._partitions, self._outbox, self._member, clock)
+        self._session_timeout_s = int(member_settings(config)["session.timeout.ms"]) / 1000
+        self._rejoining = Rejoining(
+            self._partitions, self._member.rejoin, self._session_timeout_s, clock, self._telemetry.log
+        )
         self._chores = Chores(clock, self._chore_list())
 
     def _rules(self) -> dict[str, SourceRules]:
         """How each source is judged."""
         return {
-            source.topic: SourceRules(
-                source=source.topic,
+            source.topic: SourceRules.of(
+                source.topic,
                 own_run_prefix=f"{self._config.relay.name}/",
                 record_bytes_max=self._layout.record_bytes_max,
                 enforce=source.validation == "enforce",
                 advance=source.after_refusal == "advance",
-                murmur2_partitions=self._layout.partition_count if source.partitioner == "murmur2" else 0,
+                murmur2=self._layout.partition_count if source.partitioner == "murmur2" else 0,
             )
             for source in self._config.sources
         }
@@ -169,7 +175,6 @@ class RelayApp:
         forgetting = Forgetting(self._layout, self._partitions, self._outbox, self._loop.commit, self._clock)
         chores = [Chore(GAUGES_INTERVAL_S, self._gauges.look), Chore(FORGET_INTERVAL_S, forgetting.forget)]
         if self._embedded is None:
-            session_timeout_s = int(member_settings(self._config)["session.timeout.ms"]) / 1000
             watch = Watch(self._config, self._admin, self._layout, self._partitions, self._loop.halt)
             reaper = Reaper(
                 self._config,
@@ -177,11 +182,11 @@ class RelayApp:
                 self._partitions,
                 self._read_open_runs,
                 self._producer_of,
-                session_timeout_s,
+                self._session_timeout_s,
                 self._clock,
                 self._telemetry.log,
             )
-            chores += [Chore(WATCH_INTERVAL_S, watch.look), Chore(session_timeout_s / 2, reaper.look)]
+            chores += [Chore(WATCH_INTERVAL_S, watch.look), Chore(self._session_timeout_s / 2, reaper.look)]
         return chores
 
     def _begin(self) -> None:

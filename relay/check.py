@@ -32,7 +32,7 @@ def check_files(files: Sequence[str], out: TextIO, *, enforce: bool, advance: bo
     Returns:
         OK, FOUND if anything was refused, USAGE for a file that cannot be read.
     """
-    rules = SourceRules("check", _OWN_RUN_PREFIX, _RECORD_BYTES_MAX, enforce, advance)
+    rules = SourceRules.of("check", _OWN_RUN_PREFIX, _RECORD_BYTES_MAX, enforce=enforce, advance=advance)
     runs: dict[str, RunState] = {}
     causes: Counter[str] = Counter()
     findings = 0

@@ -48,7 +48,7 @@ class Gauges:
         self._metrics.set_gauges(
             {
                 "open_runs": sum(partition.runs.open_count for partition in running),
-                "held_runs": sum(partition.runs.held_count for partition in running),
+                "held_runs": sum(len(partition.runs.held) for partition in running),
                 "state_runs": sum(len(partition.runs) for partition in running),
             }
         )
@@ -78,7 +78,6 @@ class Gauges:
         for partition in self._partitions.running.values():
             for entry in self._partitions.topic_partitions(partition.number):
                 end = self._ends.end_offset(entry)
-                position = partition.positions.get(entry.topic)
                 if end is not None:
-                    lag[entry.topic, str(entry.partition)] = float(max(0, end - (position or 0)))
+                    lag[entry.topic, str(entry.partition)] = float(max(0, end - partition.reading_offset(entry.topic)))
         return lag

@@ -6,6 +6,8 @@ revocation and loss drop the outbox and the staged run states together, and read
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from typing import Final, Protocol
 
 from relay.clock import Clock
@@ -35,11 +37,11 @@ class Source(Protocol):
         """The membership as of now."""
         ...
 
-    def resume(self, offsets: dict[TopicPartition, int | None]) -> None:
+    def resume(self, offsets: dict[TopicPartition, int]) -> None:
         """Start topic-partitions at explicit offsets."""
         ...
 
-    def rewind(self, offsets: dict[TopicPartition, int | None]) -> None:
+    def rewind(self, offsets: dict[TopicPartition, int]) -> None:
         """Go back to explicit offsets."""
         ...
 
@@ -205,23 +207,31 @@ class Loop:
     def _judge(self, records: list[SourceRecord]) -> None:
         """Judge records and hand what they lead to to the client, in a transaction that is opened if need be."""
         parts = self._parts
-        running, rules, stage = parts.partitions.running, parts.rules, parts.outbox.stage
         try:
             if not parts.sink.in_transaction:
                 self._open()
-            for record in records:
-                partition = running.get(record.partition)
-                if partition is None:
-                    continue  # it was halted while these were on their way; its position stays where it was
-                try:
-                    stage(record, judge(record, partition.runs, rules[record.topic]), partition)
-                except PartitionFault as fault:
-                    self.halt(partition, fault.reason)
+            for (topic, number), group in groupby(records, key=itemgetter(0, 1)):
+                partition = parts.partitions.running.get(number)
+                if partition is not None:  # else halted while these were on their way; its position stays
+                    self._judge_partition(group, partition, parts.rules[topic])
             forwards = parts.outbox.take_forwards()
             parts.sink.forward(parts.unified_topic, forwards)
             parts.sink.write(parts.outbox.take_records(), parts.changelog_topic)
         except (TransactionAborted, OutcomeUnknown) as error:
             self._not_committed(error)
+
+    def _judge_partition(self, records: Iterable[SourceRecord], partition: Partition, rules: SourceRules) -> None:
+        """Judge records of one topic-partition, in order, up to one that must not be passed."""
+        stage, runs = self._parts.outbox.stage, partition.runs
+        last = None
+        try:
+            for record in records:
+                stage(record, judge(record, runs, rules), runs)
+                last = record
+        except PartitionFault as fault:
+            self.halt(partition, fault.reason)
+        if last is not None:
+            self._parts.outbox.stage_position(last, partition)
 
     def _due(self) -> bool:
         """Whether the transaction in hand has gathered for long enough, or enough."""
@@ -259,7 +269,7 @@ class Loop:
     def _rewind(self) -> None:
         """Go back everywhere: what was fetched and not yet staged must be fetched again, too."""
         for partition in self._parts.partitions.running.values():
-            self._parts.source.rewind({entry: partition.positions.get(entry.topic) for entry in self._here(partition)})
+            self._parts.source.rewind({entry: partition.reading_offset(entry.topic) for entry in self._here(partition)})
 
     def _restore_again(self) -> None:
         """Committed offsets and run states may be either the old or the new ones: ask for both."""
@@ -276,8 +286,7 @@ class Loop:
             self.halt(partition, "; ".join(restored.faults))
             return
         self._parts.partitions.run(partition)
-        starts = {entry: partition.positions.get(entry.topic) for entry in self._here(partition)}
-        self._parts.source.resume(starts)
+        self._parts.source.resume({entry: partition.reading_offset(entry.topic) for entry in self._here(partition)})
         self._parts.listener.partition_changed(partition, restored.duration_s)
 
     def halt(self, partition: Partition, reason: str) -> None:

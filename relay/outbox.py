@@ -24,6 +24,7 @@ from relay.judge.verdict import Judgement, Refusal
 from relay.own_run import OwnRun
 from relay.partitions import Partition
 from relay.records import HASHED, Header, OutgoingRecord, SourceRecord, TopicPartition, record_batch_bytes
+from relay.run_store import PartitionRuns
 from relay.telemetry.facts import Batch
 
 QUARANTINE_ENVELOPE_BYTES_MAX: Final = 65_536
@@ -81,29 +82,48 @@ class Outbox:
         """Whether there is nothing that a transaction would write."""
         return not (self._staged.next_offsets or self.records or self._staged.forgotten or self._own_run.touched)
 
-    def stage(self, record: SourceRecord, judgement: Judgement, partition: Partition) -> None:
-        """Take in one judged record.
+    def stage(self, record: SourceRecord, judgement: Judgement, runs: PartitionRuns) -> None:
+        """Take in one judged record; `stage_position` must follow for the last one of its topic-partition.
+
+        Args:
+            record: The record.
+            judgement: Its verdict.
+            runs: The run states of its partition.
 
         Raises:
             PartitionFault: The record is refused and the quarantine cannot take it, so that its bytes would be lost;
                 nothing was staged.
         """
         refusal, run_id, state, finding, held = judgement
-        runs = partition.runs
         if refusal is None:
             self.forwards.append(record)
         else:
             self._stage_refusal(record, refusal)
         if state is not None:
-            runs.stage(run_id, state)
-        if held or runs.held_count:
+            runs.staged[run_id] = state
+        if held or runs.held:
             runs.stage_held(run_id, held=held)
         if finding is not None:
             self._staged.batch.count_finding(record.topic, finding)
-        staged = self._staged
-        if record.partition not in staged.partitions:
-            staged.partitions[record.partition] = partition
-        staged.next_offsets[record.topic, record.partition] = record.offset + 1
+
+    def stage_position(self, record: SourceRecord, partition: Partition) -> None:
+        """Take in how far a topic-partition is judged.
+
+        Args:
+            record: The last record that was staged.
+            partition: Its partition number's state.
+
+        Raises:
+            RuntimeError: The offset does not rise: records came twice or out of order.
+        """
+        entry, next_offset = (record.topic, record.partition), record.offset + 1
+        before = self._staged.next_offsets.get(entry, partition.positions.get(record.topic))
+        if before is not None and next_offset <= before:
+            raise RuntimeError(
+                f"{record.topic} partition {record.partition}: offset {record.offset} came after {before}"
+            )
+        self._staged.next_offsets[entry] = next_offset
+        self._staged.partitions[record.partition] = partition
 
     def take_forwards(self) -> list[SourceRecord]:
         """Hand out the records to forward and count them."""
@@ -141,7 +161,7 @@ class Outbox:
         for number, partition in self._staged.partitions.items():
             for run_id in self._staged.forgotten.get(number, ()):
                 self.records.append(OutgoingRecord(changelog, None, run_key(run_id), number, now_ms, None))
-            for run_id, state in partition.runs.staged(now_ms).items():
+            for run_id, state in partition.runs.seal(now_ms).items():
                 value = encode_run_state(state)
                 self.records.append(OutgoingRecord(changelog, value, run_key(run_id), number, now_ms, None))
         # The positions come last: their delivered offset is how far this partition's run states are in step.

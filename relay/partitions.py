@@ -48,7 +48,7 @@ offset cannot miss one.
 class Partition:
     """One partition number: its phase, run states and committed positions."""
 
-    __slots__ = ("changelog_next", "halt_reason", "number", "phase", "positions", "runs", "topic_ids")
+    __slots__ = ("changelog_next", "halt_reason", "number", "phase", "positions", "runs", "starts", "topic_ids")
 
     def __init__(self, number: int, runs: PartitionRuns, changelog_next: int | None) -> None:
         self.number = number
@@ -56,11 +56,18 @@ class Partition:
         self.runs = runs
         self.positions: dict[str, int | None] = {}
         """Source topic to the next offset that is committed; None before the first commit."""
+        self.starts: dict[str, int] = {}
+        """Source topic to the first offset that its log still held when the partition was restored."""
         self.topic_ids: dict[str, str] = {}
         """Source topic to its id, as it was when the partition was restored."""
         self.changelog_next = changelog_next
         """The changelog offset up to which `runs` is in step, None where it must be read from the start."""
         self.halt_reason = ""
+
+    def reading_offset(self, topic: str) -> int:
+        """Where a source is read on: at its committed position, else at the start of its log."""
+        position = self.positions.get(topic)
+        return self.starts[topic] if position is None else position
 
     def enter(self, phase: Phase) -> None:
         """Change the phase; an illegal change is a fault of ours.
@@ -93,6 +100,8 @@ class Partitions:
         self._kept: dict[int, tuple[Partition, float]] = {}
         self.heard = False
         """Whether the group has ever said what is assigned here, be it nothing."""
+        self.foreign: set[str] = set()
+        """Topics that were assigned here and are no source of ours: they stay paused."""
         self.running: dict[int, Partition] = {}
         """The partitions that are judged, by number."""
 
@@ -123,7 +132,9 @@ class Partitions:
             The partition numbers to restore now, in phase RESTORING: those of which every source is here.
         """
         self.heard = True
-        self._assigned.update(assigned)
+        entries = set(assigned)
+        self.foreign = {entry.topic for entry in entries} - self._sources
+        self._assigned.update(entry for entry in entries if entry.topic in self._sources)
         complete = []
         for number in sorted({entry.partition for entry in self._assigned}):
             partition = self._numbers.get(number)
@@ -138,6 +149,7 @@ class Partitions:
     def release(self, released: Iterable[TopicPartition], now_s: float) -> None:
         """Give topic-partitions up; their numbers are no longer judged, their committed run states kept a while."""
         gone = set(released)
+        self.foreign = set()
         self._assigned -= gone
         for number in {entry.partition for entry in gone}:
             partition = self._numbers.pop(number, None)

@@ -16,12 +16,14 @@ class PartitionRuns:
     `relay/DESIGN.md`).
     """
 
-    __slots__ = ("_committed", "_held", "_open_count", "_staged", "_staged_held")
+    __slots__ = ("_committed", "_open_count", "_staged_held", "held", "staged")
 
     def __init__(self) -> None:
         self._committed: dict[str, RunState] = {}
-        self._staged: dict[str, RunState] = {}
-        self._held: set[str] = set()
+        self.staged: dict[str, RunState] = {}
+        """The states that the transaction in hand would give to runs."""
+        self.held: set[str] = set()
+        """Runs that wait for a refused or missing event, as far as this process has seen."""
         self._staged_held: dict[str, bool] = {}
         self._open_count = 0
 
@@ -34,46 +36,37 @@ class PartitionRuns:
         """How many committed runs are not finished."""
         return self._open_count
 
-    @property
-    def held_count(self) -> int:
-        """How many runs wait for a refused or missing event, as far as this process has seen."""
-        return len(self._held)
-
     def get(self, run_id: str, /) -> RunState | None:
         """The state a judge must see: staged, else committed, else None."""
-        state = self._staged.get(run_id)
+        state = self.staged.get(run_id)
         return state if state is not None else self._committed.get(run_id)
-
-    def stage(self, run_id: str, state: RunState) -> None:
-        """Note the state that the transaction in hand would give a run."""
-        self._staged[run_id] = state
 
     def stage_held(self, run_id: str, *, held: bool) -> None:
         """Note whether the transaction in hand leaves a run waiting."""
-        if held or run_id in self._held or run_id in self._staged_held:
+        if held or run_id in self.held or run_id in self._staged_held:
             self._staged_held[run_id] = held
 
-    def staged(self, changed_ms: int) -> dict[str, RunState]:
+    def seal(self, changed_ms: int) -> dict[str, RunState]:
         """The last staged state of every touched run, with its change time set.
 
         Args:
             changed_ms: The relay's clock, milliseconds since the epoch.
         """
-        for run_id, state in self._staged.items():
-            self._staged[run_id] = RunState(state.next_seq, state.finished, state.source, changed_ms)
-        return self._staged
+        for run_id, state in self.staged.items():
+            self.staged[run_id] = RunState(state.next_seq, state.finished, state.source, changed_ms)
+        return self.staged
 
     def commit(self) -> None:
         """The transaction is committed: what was staged is true."""
-        for run_id, state in self._staged.items():
+        for run_id, state in self.staged.items():
             self.load(run_id, state)
         for run_id, held in self._staged_held.items():
-            (self._held.add if held else self._held.discard)(run_id)
+            (self.held.add if held else self.held.discard)(run_id)
         self.drop()
 
     def drop(self) -> None:
         """The transaction is not committed: nothing of it happened."""
-        self._staged = {}
+        self.staged = {}
         self._staged_held = {}
 
     def load(self, run_id: str, state: RunState) -> None:
@@ -88,7 +81,7 @@ class PartitionRuns:
             state = self._committed.pop(run_id, None)
             if state is not None:
                 self._open_count -= not state.finished
-            self._held.discard(run_id)
+            self.held.discard(run_id)
 
     def expired(self, finished_before_ms: int | None, idle_before_ms: int | None, limit: int) -> list[str]:
         """List runs to forget.
@@ -104,7 +97,7 @@ class PartitionRuns:
         found = []
         for run_id, state in self._committed.items():
             horizon = finished_before_ms if state.finished else idle_before_ms
-            if horizon is not None and state.changed_ms < horizon and run_id not in self._staged:
+            if horizon is not None and state.changed_ms < horizon and run_id not in self.staged:
                 found.append(run_id)
                 if len(found) == limit:
                     break

@@ -25,12 +25,13 @@ from ethogram import (
     validate_event,
 )
 from ethogram.errors import OVER_BOUND, PAYLOAD_TOO_LARGE
+from ethogram.validate import is_plainly_valid
 from relay.judge.partitioner import murmur2_partition
-from relay.judge.run_state import Runs, RunState, expected_seq, forwarded, passed_over
+from relay.judge.run_state import SEQ_FIRST, Runs, RunState, expected_seq, forwarded, passed_over
 from relay.judge.verdict import Cause, Judgement, Refusal
 from relay.records import SourceRecord, record_batch_bytes
 
-_RECORD_OVERHEAD_BYTES_MAX = 128
+_RECORD_OVERHEAD_BYTES_MAX: Final = 128
 """What a batch of one record without headers adds to its key and value stays under this (61 + 3 + four varints)."""
 
 
@@ -49,6 +50,16 @@ class SourceRules(NamedTuple):
     """`after_refusal: advance`; False holds the run until the refused `seq` arrives mended."""
     murmur2_partitions: int = 0
     """The partition count where the source promises the Java client's partitioner, else 0."""
+    value_bytes_safe: int = 0
+    """A record without headers whose value is no larger fits the outputs: its key is a part of its value."""
+
+    @classmethod
+    def of(
+        cls, source: str, own_run_prefix: str, record_bytes_max: int, *, enforce: bool, advance: bool, murmur2: int = 0
+    ) -> "SourceRules":
+        """Make rules, with what follows from them worked out once."""
+        safe = (record_bytes_max - _RECORD_OVERHEAD_BYTES_MAX) // 2
+        return cls(source, own_run_prefix, record_bytes_max, enforce, advance, murmur2, safe)
 
 
 _new_judgement: Final[Callable[[type[Judgement], tuple[Any, ...]], Judgement]] = tuple.__new__
@@ -86,7 +97,7 @@ def judge(record: SourceRecord, runs: Runs, rules: SourceRules) -> Judgement:
         event = parse_envelope(value)
     except ParseError as error:
         return _unread(record, error)
-    event_type, run_id, *_rest = event
+    event_type, run_id, seq, _ts, payload, _captured_at = event
     if record.key != run_id.encode() or run_id.startswith(rules.own_run_prefix) or rules.murmur2_partitions:
         fault = _attribution_fault(record, event, rules)
         if fault is not None:
@@ -94,10 +105,14 @@ def judge(record: SourceRecord, runs: Runs, rules: SourceRules) -> Judgement:
     state = runs.get(run_id)
     if state is not None and state.source != rules.source:
         return _refusal(event, _foreign(state, rules), Cause.MALFORMED)
+    finding = None
     try:
-        finding = _check_content(event, len(value), enforce=rules.enforce)
-        _check_order(event, state)
-        _check_size(record, value, rules)
+        if not is_plainly_valid(event_type, payload, len(value)):
+            finding = _check_content(event, len(value), enforce=rules.enforce)
+        if seq != (SEQ_FIRST if state is None else state.next_seq) or (state is not None and state.finished):
+            _check_order(event, state)
+        if record.headers is not None or len(value) > rules.value_bytes_safe:
+            _check_size(record, value, rules)
     except _Refused as refused:
         return _refused_in_turn(event, state, rules, refused)
     return _new_judgement(Judgement, (None, run_id, forwarded(state, rules.source, event_type), finding, False))
@@ -174,9 +189,6 @@ def _check_size(record: SourceRecord, value: bytes, rules: SourceRules) -> None:
     Raises:
         _Refused: `over_bound` of the field `record`, in bytes.
     """
-    key_bytes = len(record.key or b"")
-    if record.headers is None and len(value) + key_bytes + _RECORD_OVERHEAD_BYTES_MAX <= rules.record_bytes_max:
-        return
     measured = record_batch_bytes(record.key, value, record.headers)
     if measured > rules.record_bytes_max:
         diagnostic = f"record: expected at most {rules.record_bytes_max} bytes, got {measured} ({OVER_BOUND})"

@@ -4,16 +4,20 @@ Rebalance callbacks run inside `fetch`. Whatever a call that saw one returns is 
 fetched under the old assignment, and the new one starts from explicit offsets.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Protocol
 
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from relay.errors import Fatal, Fenced
 from relay.kafka.errors import describe, kafka_error, sort_consumer
 from relay.records import SourceRecord, TopicPartition
 
+_WAKE_TIMEOUT_S: Final = 0.5
+_LEAVE_S: Final = 0.2
+"""How long leaving is given before joining anew; the revocation is served meanwhile."""
 _NO_OFFSET_BELOW: Final = 0
 """Committed offsets below this are the client's way to say that there is none."""
 
@@ -53,6 +57,7 @@ class SourceConsumer:
     """
 
     _listener: AssignmentListener
+    _topics: list[str]
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._rebalanced = False
@@ -69,7 +74,14 @@ class SourceConsumer:
             listener: Told of assignments, and of topic-partitions that cannot be read on.
         """
         self._listener = listener
-        self._client.subscribe(list(topics), on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose)
+        self._topics = list(topics)
+        self._client.subscribe(self._topics, on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose)
+
+    def rejoin(self) -> None:
+        """Leave the group and join it anew, so that it looks at what this member subscribes to."""
+        self._client.unsubscribe()
+        self.fetch(1, _LEAVE_S)
+        self.join(self._topics, self._listener)
 
     def fetch(self, limit: int, timeout_s: float) -> list[SourceRecord]:
         """Read what is there.
@@ -129,20 +141,27 @@ class SourceConsumer:
         if any(answer.error is not None for answer in answers):
             return None
         return {
-            TopicPartition(answer.topic, answer.partition): answer.offset if answer.offset >= _NO_OFFSET_BELOW else None
+            TopicPartition(answer.topic, answer.partition): answer.offset if answer.offset >= _WAKE_TIMEOUT_S: Final = 0.5
+_LEAVE_S: Final = 0.2
+"""How long leaving is given before joining anew; the revocation is served meanwhile."""
+_NO_OFFSET_BELOW else None
             for answer in answers
         }
 
-    def resume(self, offsets: dict[TopicPartition, int | None]) -> None:
-        """Start topic-partitions at explicit offsets, None being the beginning of the log."""
-        for (topic, number), offset in offsets.items():
-            self._client.seek(ClientTopicPartition(topic, number, OFFSET_BEGINNING if offset is None else offset))
+    def resume(self, offsets: dict[TopicPartition, int]) -> None:
+        """Start topic-partitions at explicit offsets."""
+        self.rewind(offsets)
         self._client.resume([ClientTopicPartition(topic, number) for topic, number in offsets])
+        for topic, number in offsets:
+            # The thread of an idle broker sleeps up to a second before it fetches what was resumed (measured); any
+            # request to the partition's leader wakes it. The answer does not matter, nor whether there is one.
+            with contextlib.suppress(KafkaException):
+                self._client.get_watermark_offsets(ClientTopicPartition(topic, number), timeout=_WAKE_TIMEOUT_S)
 
-    def rewind(self, offsets: dict[TopicPartition, int | None]) -> None:
+    def rewind(self, offsets: dict[TopicPartition, int]) -> None:
         """Go back to committed offsets after a transaction that was not committed."""
         for (topic, number), offset in offsets.items():
-            self._client.seek(ClientTopicPartition(topic, number, OFFSET_BEGINNING if offset is None else offset))
+            self._client.seek(ClientTopicPartition(topic, number, offset))
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
         """Stop reading topic-partitions."""
@@ -155,7 +174,10 @@ class SourceConsumer:
     def end_offset(self, entry: TopicPartition) -> int | None:
         """The last stable offset as the client last heard of it, None before it did."""
         _low, high = self._client.get_watermark_offsets(ClientTopicPartition(*entry), cached=True)
-        return high if high >= _NO_OFFSET_BELOW else None
+        return high if high >= _WAKE_TIMEOUT_S: Final = 0.5
+_LEAVE_S: Final = 0.2
+"""How long leaving is given before joining anew; the revocation is served meanwhile."""
+_NO_OFFSET_BELOW else None
 
     def close(self) -> None:
         """Leave; assignments are given up through the listener first."""
@@ -163,9 +185,9 @@ class SourceConsumer:
 
     def _assign(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
         self._rebalanced = True
-        # Any explicit offset will do: nothing is read before `resume` seeks. Without one the client would ask for
-        # the committed offset by itself, before the run states are restored.
-        client.assign([ClientTopicPartition(p.topic, p.partition, OFFSET_BEGINNING) for p in partitions])
+        # Any number will do: nothing is read before `resume` seeks. Without one the client would ask for the
+        # committed offset by itself, before the run states are restored; a logical one costs it a second (measured).
+        client.assign([ClientTopicPartition(p.topic, p.partition, 0) for p in partitions])
         client.pause(partitions)
         self._listener.assigned(_plain(partitions))
 

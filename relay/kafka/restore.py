@@ -53,6 +53,7 @@ class _Restore:
     end: int | None = None
     reading: bool = False
     topic_ids: dict[str, str] = field(default_factory=dict)
+    starts: dict[str, int] = field(default_factory=dict)
     changelog_positions: dict[str, SourcePosition] = field(default_factory=dict)
 
 
@@ -140,12 +141,17 @@ class Restorer:
         try:
             ends = self._admin.log_ends(self._changelog, [r.partition.number for r in asking], _SLICE_S)
             ids = self._admin.topic_ids(self._sources, _SLICE_S)
+            numbers = [restore.partition.number for restore in asking]
+            entries = [TopicPartition(source, number) for source in self._sources for number in numbers]
+            starts = self._admin.log_starts(entries, _SLICE_S)
         except NotAnswered:
             return
         for restore in asking:
+            number = restore.partition.number
+            restore.starts = {source: starts[TopicPartition(source, number)] for source in self._sources}
             restore.topic_ids = {source: topic_id for source, (topic_id, _count) in ids.items()}
-            restore.end = ends[restore.partition.number]
-            self._reader.start(restore.partition.number, restore.partition.changelog_next)
+            restore.end = ends[number]
+            self._reader.start(number, restore.partition.changelog_next)
 
     def _caught_up(self, restore: _Restore) -> bool:
         number = restore.partition.number
@@ -190,7 +196,9 @@ class Restorer:
         for source in self._sources:
             faults += _position_faults(source, known.get(source), committed.get(source))
             faults += _topic_faults(source, known_ids.get(source, ""), restore.topic_ids.get(source, ""))
+            faults += _retention_faults(source, restore.starts[source], committed.get(source))
         partition.positions = dict(committed)
+        partition.starts = restore.starts
         partition.topic_ids = restore.topic_ids
         return Restored(partition, self._clock.monotonic_s() - restore.started_s, faults)
 
@@ -204,6 +212,13 @@ def _position_faults(source: str, known: int | None, committed: int | None) -> l
         f"{_said(committed)}; restore the one that is wrong, nothing is jumped over"
     )
     return [fault]
+
+
+def _retention_faults(source: str, start: int, committed: int | None) -> list[str]:
+    """Records were deleted before they were read."""
+    if committed is None or committed >= start:
+        return []
+    return [f"{source}: the committed offset is {committed}, retention has deleted all before {start}; they are lost"]
 
 
 def _topic_faults(source: str, known_id: str, live_id: str) -> list[str]:

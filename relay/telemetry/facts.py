@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
 from relay.records import SourceRecord
 
@@ -31,16 +33,18 @@ class Batch:
 
     def count_forwarded(self, records: Iterable[SourceRecord]) -> None:
         """Count records that are forwarded."""
-        forwarded, sizes, oldest = self.forwarded, self.forwarded_bytes, self.oldest_ms
-        for topic, _partition, _offset, timestamp_ms, _key, value, headers in records:
-            if topic not in oldest:
-                oldest[topic] = timestamp_ms  # a source's records come in order, so the first is the oldest, or near it
-            forwarded[topic] += 1
-            sizes[topic] += len(value or b"")
-            if not timestamp_ms:
-                self.altered[topic, "timestamp_zero"] += 1
-            if headers and any("\0" in name for name, _content in headers):
-                self.altered[topic, "header_name_nul"] += 1
+        for topic, group in groupby(records, key=itemgetter(0)):
+            chunk = list(group)
+            # A source's records come in order, so the first is the oldest, or near it.
+            self.oldest_ms.setdefault(topic, chunk[0].timestamp_ms)
+            self.forwarded[topic] += len(chunk)
+            self.forwarded_bytes[topic] += sum([len(record.value or b"") for record in chunk])
+            self._count_altered(topic, [record for record in chunk if record.headers or not record.timestamp_ms])
+
+    def _count_altered(self, topic: str, suspects: list[SourceRecord]) -> None:
+        for record in suspects:
+            self.altered[topic, "timestamp_zero"] += not record.timestamp_ms
+            self.altered[topic, "header_name_nul"] += any("\0" in name for name, _content in record.headers or ())
 
     def count_refused(self, record: SourceRecord, cause: str) -> None:
         """Count a record that is refused."""
