@@ -141,10 +141,7 @@ class SourceConsumer:
         if any(answer.error is not None for answer in answers):
             return None
         return {
-            TopicPartition(answer.topic, answer.partition): answer.offset if answer.offset >= _WAKE_TIMEOUT_S: Final = 0.5
-_LEAVE_S: Final = 0.2
-"""How long leaving is given before joining anew; the revocation is served meanwhile."""
-_NO_OFFSET_BELOW else None
+            TopicPartition(answer.topic, answer.partition): answer.offset if answer.offset >= _NO_OFFSET_BELOW else None
             for answer in answers
         }
 
@@ -174,10 +171,7 @@ _NO_OFFSET_BELOW else None
     def end_offset(self, entry: TopicPartition) -> int | None:
         """The last stable offset as the client last heard of it, None before it did."""
         _low, high = self._client.get_watermark_offsets(ClientTopicPartition(*entry), cached=True)
-        return high if high >= _WAKE_TIMEOUT_S: Final = 0.5
-_LEAVE_S: Final = 0.2
-"""How long leaving is given before joining anew; the revocation is served meanwhile."""
-_NO_OFFSET_BELOW else None
+        return high if high >= _NO_OFFSET_BELOW else None
 
     def close(self) -> None:
         """Leave; assignments are given up through the listener first."""
