@@ -8,7 +8,8 @@ import hashlib
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -16,12 +17,12 @@ from typing import Any, NamedTuple
 
 import fastavro
 import fastavro.schema
-from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ethogram import Event, excerpt, fold_run, parse_event, prove_gapless, validate
 from tests.support.plan import Model, Planned, SourcePlan
-from tests.support.records import NewRecord, ReadRecord, produce_all, read_all
+from tests.support.records import ReadRecord, read_all
 from tests.support.relay_process import Metrics
 
 SCHEMAS = Path(__file__).resolve().parents[2] / "relay" / "schemas"
@@ -30,6 +31,8 @@ FINGERPRINT_END = 10
 SCALARS_MAX = 4096
 TIMESTAMP_HEADROOM_MS = 3_600_000
 WAIT_INTERVAL_S = 0.1
+PRODUCE_TIMEOUT_S = 30.0
+PRODUCED_BYTES_MAX = 4_000_000
 
 
 class Place(NamedTuple):
@@ -168,34 +171,56 @@ class Ledger:
         self._model = Model(self._sources)
         self._by_timestamp: dict[int, Produced] = {}
         self._next_timestamp_ms = time.time_ns() // 1_000_000 - TIMESTAMP_HEADROOM_MS
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers})
+        # Silent: a failed test keeps its clients, and they would tell of a broker that has been stopped.
+        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+        self._producer = Producer(
+            {
+                "bootstrap.servers": bootstrap_servers,
+                "enable.idempotence": True,
+                "message.max.bytes": PRODUCED_BYTES_MAX,
+                "log_level": 0,
+            }
+        )
 
     @property
     def produced(self) -> list[Produced]:
         """Every source record so far."""
         return list(self._by_timestamp.values())
 
-    def produce(self, topic: str, planned: Iterable[Planned], config: Mapping[str, Any] | None = None) -> list[Place]:
+    def produce(self, topic: str, planned: Iterable[Planned]) -> list[Place]:
         """Produce records to one source; each gets a CreateTime of its own, by which it is found again.
 
         Where a run is in two sources, the calls must be in the order in which the relay will judge them.
 
         Returns:
-            Where they stand.
+            Where they stand, all of them acknowledged.
         """
         wanted = list(planned)
         stamps = range(self._next_timestamp_ms, self._next_timestamp_ms + len(wanted))
         self._next_timestamp_ms = stamps.stop
-        records = [
-            NewRecord(p.value, p.key, p.headers, stamp, p.partition_of(self._partitions))
-            for p, stamp in zip(wanted, stamps, strict=True)
-        ]
-        places = [Place(topic, *at) for at in produce_all(self._bootstrap_servers, topic, records, config)]
-        for record, stamp, place in zip(wanted, stamps, places, strict=True):
+        places: dict[int, Place] = {}
+
+        def deliver(index: int) -> Callable[[KafkaError | None, Message], None]:
+            def delivered(error: KafkaError | None, message: Message) -> None:
+                partition, offset = message.partition(), message.offset()
+                if error is None and partition is not None and offset is not None:
+                    places[index] = Place(topic, partition, offset)
+
+            return delivered
+
+        for index, (record, stamp) in enumerate(zip(wanted, stamps, strict=True)):
+            headers: Any = list(record.headers)
+            partition = record.partition_of(self._partitions)
+            self._producer.produce(topic, record.value, record.key, partition, deliver(index), None, stamp, headers)
+            self._producer.poll(0)
+        self._producer.flush(PRODUCE_TIMEOUT_S)
+        assert len(places) == len(wanted), f"{topic}: expected {len(wanted)} acknowledged, got {len(places)}"
+        for index, (record, stamp) in enumerate(zip(wanted, stamps, strict=True)):
+            place = places[index]
             cause = self._model.cause(topic, place.partition, record)
             finding = self._model.finding(topic, record) if cause is None else ""
             self._by_timestamp[stamp] = Produced(place, record, stamp, cause, finding)
-        return places
+        return [places[index] for index in range(len(wanted))]
 
     def ends(self) -> dict[tuple[str, int], int]:
         """The offset after the last record of every topic-partition that has one."""
@@ -236,16 +261,17 @@ class Ledger:
             AssertionError: If something does not add up.
         """
         tally = Tally()
-        unified = read_all(self._bootstrap_servers, self._outputs.unified)
+        read = self._read_outputs()
+        unified = read[self._outputs.unified]
         own = [record for record in unified if self._is_own(record)]
         forwarded = [record for record in unified if not self._is_own(record)]
-        self._prove_own_runs(own, tally)
+        self._prove_own_runs(own, read[self._outputs.relays], tally)
         self._prove_refusals(own, tally)
         self._prove_forwarded(forwarded, tally)
         self._prove_order(forwarded)
         self._prove_gapless(forwarded, tally)
-        self._prove_quarantine(own)
-        self._prove_state()
+        self._prove_quarantine(own, read[self._outputs.quarantine])
+        self._prove_state(read[self._outputs.changelog])
         missing = [p for p in self._by_timestamp.values() if p.cause is not None and p.place not in tally.refusals]
         assert not missing, f"expected refused, got nothing: {[(p.place, p.cause) for p in missing[:5]]}"
         assert tally.forwarded.total() + tally.refused.total() == len(self._by_timestamp)
@@ -276,10 +302,19 @@ class Ledger:
         }
         assert findings == dict(tally.findings)
 
+    def _read_outputs(self) -> dict[str, list[ReadRecord]]:
+        """Read what the relay wrote, read-committed; all topics at a time, since each is mostly waited for."""
+        names = self._outputs
+        wanted = (names.unified, names.changelog, names.relays, names.quarantine)
+        with ThreadPoolExecutor(len(wanted)) as threads:
+            return dict(
+                zip(wanted, threads.map(lambda topic: read_all(self._bootstrap_servers, topic), wanted), strict=True)
+            )
+
     def _is_own(self, record: ReadRecord) -> bool:
         return (record.key or b"").startswith(f"{self._outputs.name}/".encode())
 
-    def _prove_own_runs(self, own: list[ReadRecord], tally: Tally) -> None:
+    def _prove_own_runs(self, own: list[ReadRecord], relays: list[ReadRecord], tally: Tally) -> None:
         """Every run of a relay is gapless from 1, starts as a relay's run, and is closed or known to be open."""
         runs: dict[str, list[Event]] = defaultdict(list)
         for record in own:
@@ -289,7 +324,7 @@ class Ledger:
             assert record.partition == murmur2_partition(record.key, self._unified_partitions)
             runs[event.run_id].append(event)
         open_runs: dict[str, dict[str, Any]] = {}
-        for record in read_all(self._bootstrap_servers, self._outputs.relays):
+        for record in relays:
             identity = (record.key or b"").decode()
             open_runs.pop(identity, None)
             if record.value is not None:
@@ -385,11 +420,11 @@ class Ledger:
             holes = set(range(1, found[-1])) - set(found)
             assert all((run_id, hole) in explained for hole in holes), f"{run_id}: {holes} not explained"
 
-    def _prove_quarantine(self, own: list[ReadRecord]) -> None:
+    def _prove_quarantine(self, own: list[ReadRecord], quarantine: list[ReadRecord]) -> None:
         """The quarantine holds every refused record once, whole, and says which refusal it belongs to."""
         refused = {p.place: p for p in self._by_timestamp.values() if p.cause is not None}
         published = {(event.run_id, event.seq): event for event in (parse_event(r.value or b"") for r in own)}
-        for record in read_all(self._bootstrap_servers, self._outputs.quarantine):
+        for record in quarantine:
             kept = avro("quarantined", record.value)
             place = Place(kept["topic"], kept["partition"], kept["offset"])
             produced = refused.pop(place, None)
@@ -407,11 +442,11 @@ class Ledger:
             assert (event.type, event.payload["cause"]) == ("capture.refused", produced.cause), place
         assert not refused, f"not in the quarantine: {list(refused)[:5]}"
 
-    def _prove_state(self) -> None:
+    def _prove_state(self, changelog: list[ReadRecord]) -> None:
         """Committed offsets are the end of what was judged, the changelog says the same, and every run's last state."""
         runs: dict[tuple[int, str], tuple[int, bool, str]] = {}
         positions: dict[tuple[str, int], int] = {}
-        for record in read_all(self._bootstrap_servers, self._outputs.changelog):
+        for record in changelog:
             kind, _colon, name = (record.key or b"").decode().partition(":")
             if kind == "source":
                 positions[name, record.partition] = avro("source_position", record.value)["next_offset"]
