@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from relay.chores import FORGET_INTERVAL_S, GAUGES_INTERVAL_S, WATCH_INTERVAL_S, Chore, Chores
+from relay.chores import FORGET_INTERVAL_S, GAUGES_INTERVAL_S, ROTATE_INTERVAL_S, WATCH_INTERVAL_S, Chore, Chores
 from relay.clock import Clock, SystemClock
 from relay.codec import RelayRun
 from relay.config import Config
@@ -173,7 +173,11 @@ class RelayApp:
     def _chore_list(self) -> list[Chore]:
         """What is done now and then; the embedded cluster answers none of the questions of the last two."""
         forgetting = Forgetting(self._layout, self._partitions, self._outbox, self._loop.commit, self._clock)
-        chores = [Chore(GAUGES_INTERVAL_S, self._gauges.look), Chore(FORGET_INTERVAL_S, forgetting.forget)]
+        chores = [
+            Chore(GAUGES_INTERVAL_S, self._gauges.look),
+            Chore(ROTATE_INTERVAL_S, self._rotate),
+            Chore(FORGET_INTERVAL_S, forgetting.forget),
+        ]
         if self._embedded is None:
             watch = Watch(self._config, self._admin, self._layout, self._partitions, self._loop.halt)
             reaper = Reaper(
@@ -189,11 +193,19 @@ class RelayApp:
             chores += [Chore(WATCH_INTERVAL_S, watch.look), Chore(self._session_timeout_s / 2, reaper.look)]
         return chores
 
+    def _rotate(self) -> None:
+        """Rotate the own run by its age even where nothing else is committed."""
+        self._life.rotate_if_old()
+        self._loop.commit()
+
     def _begin(self) -> None:
         """Take the identity over, open the own run, and only then join the group."""
+        deadline_s = self._clock.monotonic_s() + self._config.relay.start_up_timeout / 1000
         left_open = self._life.begin()
-        if not self._loop.commit():
-            raise Fatal("the own run could not be opened; see the failed transaction before this line")
+        while not self._loop.commit():
+            if self._clock.monotonic_s() > deadline_s or self._stopping():
+                raise Fatal("the own run could not be opened; see the failed transactions before this line")
+            left_open = self._life.begin()
         opened = self._own_run.current
         self._telemetry.log.info(
             "own_run.opened",
@@ -204,15 +216,11 @@ class RelayApp:
 
     def _drain(self) -> ExitCode:
         """Commit what is in hand, end the own run, leave; all of it within the budget."""
-        deadline_s = self._clock.monotonic_s() + self._config.relay.drain_timeout / 1000
         self._telemetry.health.ready("stopping")
-        drained = False
-        while not drained and (left_s := deadline_s - self._clock.monotonic_s()) > 0:
-            self._life.end()
-            drained = self._loop.commit(left_s)
+        drained = self._loop.drain(self._life.end, self._config.relay.drain_timeout / 1000)
+        self._producer.abandon()
         self._member.close()
         self._reader.close()
-        self._producer.close()
         self._telemetry.log.info("relay.stopped", drained=drained)
         return ExitCode.OK if drained else ExitCode.DRAIN_TIMEOUT
 
@@ -221,7 +229,8 @@ class RelayApp:
         return TransactionalProducer(
             producer_settings(self._config, identity, largest, self._layout.batch_bytes_max),
             keep_partition=self._layout.keep_partition,
-            call_timeout_s=self._config.relay.start_up_timeout / 1000,
+            init_timeout_s=self._config.relay.start_up_timeout / 1000,
+            call_timeout_s=self._config.relay.transaction_call_timeout / 1000,
         )
 
     def _renew_and_read(self) -> dict[str, RelayRun]:

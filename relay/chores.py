@@ -10,6 +10,7 @@ from typing import Final
 from relay.clock import Clock
 
 GAUGES_INTERVAL_S: Final = 1.0
+ROTATE_INTERVAL_S: Final = 1.0
 FORGET_INTERVAL_S: Final = 60.0
 WATCH_INTERVAL_S: Final = 30.0
 

@@ -43,6 +43,8 @@ class Life:
         self._outbox = outbox
         self._clock = clock
         self._read_open_runs = read_open_runs
+        self._own_run_ids: set[str] = set()
+        """Every run of this process life: one a day by default."""
 
     def begin(self) -> RelayRun | None:
         """Stage the end of the run that was left open, if one was, and the start of a new one.
@@ -50,33 +52,37 @@ class Life:
         Returns:
             The run that was left open.
         """
-        left_open = self._read_open_runs().get(self._own_run.identity)
-        self._own_run.adopt(left_open)
+        self._outbox.dropped()
+        found = self._read_open_runs().get(self._own_run.identity)
+        self._own_run.adopt(found)
+        if found is not None and found.run_id in self._own_run_ids:
+            return None
         now_ms = self._clock.now_ms()
-        if left_open is not None:
+        if found is not None:
             self._outbox.stage_own(self._own_run.close("failed", LEFT_OPEN_REASON, now_ms))
-        self._outbox.stage_own(self._own_run.open(self._new_run_id(), now_ms))
-        return left_open
+        self._open(now_ms)
+        return found
 
     def recover(self) -> None:
-        """After a transaction of unknown outcome: take over what the relays topic says is true."""
-        run = self._read_open_runs().get(self._own_run.identity)
-        self._own_run.adopt(run)
-        if run is None:
-            # The transaction in doubt was the one that opened the run, and it was aborted.
-            self._outbox.stage_own(self._own_run.open(self._new_run_id(), self._clock.now_ms()))
+        """After a transaction of unknown outcome: go on with what the relays topic says is true.
+
+        That is this life's run, unless the transaction in doubt was the one that opened it, and was aborted.
+        """
+        self.begin()
 
     def rotate_if_old(self) -> None:
         """Stage the end of a run past its age and the start of a new one, so that retention never cuts off a start."""
         run, now_ms = self._own_run.staged, self._clock.now_ms()
         if run is not None and now_ms - run.started_ms >= self._max_age_ms:
             self._outbox.stage_own(self._own_run.close("completed", ROTATED_REASON, now_ms))
-            self._outbox.stage_own(self._own_run.open(self._new_run_id(), now_ms))
+            self._open(now_ms)
 
     def end(self) -> None:
         """Stage the end of the run at a clean stop."""
         if self._own_run.staged is not None:
             self._outbox.stage_own(self._own_run.close("completed", STOPPED_REASON, self._clock.now_ms()))
 
-    def _new_run_id(self) -> str:
-        return f"{self._prefix}/{uuid.uuid4()}"
+    def _open(self, now_ms: int) -> None:
+        run_id = f"{self._prefix}/{uuid.uuid4()}"
+        self._own_run_ids.add(run_id)
+        self._outbox.stage_own(self._own_run.open(run_id, now_ms))

@@ -22,7 +22,7 @@ from relay.telemetry.facts import Batch
 FETCH_RECORDS_MAX: Final = 1000
 """Records a turn. The client hands out 100 to 1,000 at 0.65 µs each, larger batches at more (measured)."""
 _IDLE_WAIT_S: Final = 0.1
-_ABORTS_IN_A_ROW_MAX_S: Final = 60.0
+_FAILING_MAX_S: Final = 60.0
 """Transactions may fail one after another for so long before the relay gives up; a rebalance takes far less."""
 
 
@@ -76,6 +76,10 @@ class Sink(Protocol):
 
     def abort(self) -> None:
         """Abort what is open, if anything is."""
+        ...
+
+    def abandon(self) -> None:
+        """Throw the client away after an unknown outcome; nothing more is sent by it."""
         ...
 
 
@@ -140,6 +144,8 @@ class Loop:
         self._metadata: object = None
         self._opened_s = 0.0
         self._failing_since_s: float | None = None
+        self._in_doubt = False
+        """Whether a transaction's outcome is unknown: nothing is written or restored before that is settled."""
 
     def turn(self) -> None:
         """Poll, judge, stage, and commit when it is time.
@@ -148,13 +154,17 @@ class Loop:
             Fenced: A successor has this identity.
             Fatal: The relay cannot go on.
         """
+        if self._in_doubt:
+            self._parts.recover()
+            self._in_doubt = False
         records = self._parts.source.fetch(FETCH_RECORDS_MAX, self._patience_s())
         if records:
             self._judge(records)
         if self._due():
             self.commit()
-        for restored in self._parts.restorer.step():
-            self._admit(restored)
+        if not self._in_doubt:
+            for restored in self._parts.restorer.step():
+                self._admit(restored)
 
     def commit(self, timeout_s: float | None = None) -> bool:
         """End the transaction in hand, whatever way it ends.
@@ -168,6 +178,8 @@ class Loop:
         Raises:
             Fenced, Fatal: The process must end.
         """
+        if self._in_doubt:
+            return False
         if self._parts.outbox.empty and not self._parts.sink.in_transaction:
             return True
         try:
@@ -177,6 +189,24 @@ class Loop:
             return False
         self._failing_since_s = None
         return True
+
+    def drain(self, stage_last: Callable[[], None], budget_s: float) -> bool:
+        """Commit what is in hand together with the last words of the own run; the loop is not to be turned again.
+
+        Args:
+            stage_last: Stages them; called again where a transaction was aborted, what was in hand then being left to
+                the successor.
+            budget_s: The bound of the whole, seconds.
+
+        Returns:
+            Whether the last words are committed.
+        """
+        deadline_s = self._parts.clock.monotonic_s() + budget_s
+        while not self._in_doubt and (left_s := deadline_s - self._parts.clock.monotonic_s()) > 0:
+            stage_last()
+            if self.commit(left_s):
+                return True
+        return False
 
     def _commit(self, timeout_s: float) -> None:
         """The commit, in numbered steps; `relay/DESIGN.md` says what breaks if their order is changed.
@@ -252,16 +282,19 @@ class Loop:
         return max(0.0, min(_IDLE_WAIT_S, due_s - self._parts.clock.monotonic_s()))
 
     def _not_committed(self, error: TransactionAborted | OutcomeUnknown) -> None:
-        """Drop what was staged and go back to what is committed; after an unknown outcome, read that back first."""
+        """Drop what was staged and go back to what is committed; after an unknown outcome, the next turn asks what is.
+
+        Committed offsets and run states may then be either the old or the new ones, so that both are restored.
+        """
         now_s = self._parts.clock.monotonic_s()
         self._failing_since_s = self._failing_since_s if self._failing_since_s is not None else now_s
-        unknown = isinstance(error, OutcomeUnknown)
-        self._parts.listener.not_committed("unknown" if unknown else "aborted", str(error))
+        self._in_doubt = isinstance(error, OutcomeUnknown)
+        self._parts.listener.not_committed("unknown" if self._in_doubt else "aborted", str(error))
         self._parts.outbox.dropped()
-        if now_s - self._failing_since_s > _ABORTS_IN_A_ROW_MAX_S:
-            raise Fatal(f"no transaction was committed for {_ABORTS_IN_A_ROW_MAX_S:g} s; the last one: {error}")
-        if unknown:
-            self._parts.recover()
+        if now_s - self._failing_since_s > _FAILING_MAX_S:
+            raise Fatal(f"no transaction was committed for {_FAILING_MAX_S:g} s; the last one: {error}")
+        if self._in_doubt:
+            self._parts.sink.abandon()
             self._restore_again()
         else:
             self._rewind()
@@ -272,7 +305,6 @@ class Loop:
             self._parts.source.rewind({entry: partition.reading_offset(entry.topic) for entry in self._here(partition)})
 
     def _restore_again(self) -> None:
-        """Committed offsets and run states may be either the old or the new ones: ask for both."""
         again = self._parts.partitions.restore_again()
         for partition in again:
             self._parts.source.pause(self._parts.partitions.topic_partitions(partition.number))
@@ -318,21 +350,19 @@ class Loop:
 
     def lost(self, partitions: list[TopicPartition]) -> None:
         """They are another's already: what is in hand must not be committed."""
-        self.drop("partitions were lost")
+        self._drop("partitions were lost")
         self._let_go(partitions)
 
-    def drop(self, reason: str) -> None:
+    def _drop(self, reason: str) -> None:
         """Abort the transaction in hand."""
         if not self._parts.sink.in_transaction:
-            self._parts.outbox.dropped()
             return
         try:
             self._parts.sink.abort()
         except OutcomeUnknown as error:
             self._not_committed(error)
-            return
-        self._parts.outbox.dropped()
-        self._parts.listener.not_committed("aborted", reason)
+        else:
+            self._not_committed(TransactionAborted(reason))
 
     def _let_go(self, partitions: list[TopicPartition]) -> None:
         self._parts.restorer.cancel({entry.partition for entry in partitions})

@@ -5,8 +5,12 @@ them, so that an aborted transaction leaves no trace.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from relay.judge.run_state import RunState
+
+HELD_RUNS_MAX: Final = 100_000
+"""The most waiting runs that are remembered per partition: a run that never began has no other bound."""
 
 
 class PartitionRuns:
@@ -43,6 +47,8 @@ class PartitionRuns:
 
     def stage_held(self, run_id: str, *, held: bool) -> None:
         """Note whether the transaction in hand leaves a run waiting."""
+        if held and len(self.held) + len(self._staged_held) >= HELD_RUNS_MAX:
+            return
         if held or run_id in self.held or run_id in self._staged_held:
             self._staged_held[run_id] = held
 

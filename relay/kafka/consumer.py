@@ -5,7 +5,7 @@ fetched under the old assignment, and the new one starts from explicit offsets.
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message
@@ -15,7 +15,8 @@ from relay.errors import Fatal, Fenced
 from relay.kafka.errors import describe, kafka_error, sort_consumer
 from relay.records import SourceRecord, TopicPartition
 
-_WAKE_TIMEOUT_S: Final = 0.5
+_WAKE_TIMEOUT_S: Final = 0.01
+"""The request is on its way at once; its answer is not waited for."""
 _LEAVE_S: Final = 0.2
 """How long leaving is given before joining anew; the revocation is served meanwhile."""
 _NO_OFFSET_BELOW: Final = 0
@@ -24,6 +25,16 @@ _NO_OFFSET_BELOW: Final = 0
 
 _new_record: Final[Callable[[type[SourceRecord], tuple[Any, ...]], SourceRecord]] = tuple.__new__
 """The constructor without its arguments to sort out: half the time, once a record."""
+
+
+@contextlib.contextmanager
+def _sorted(step: str) -> Iterator[None]:
+    """Turn a failed call of the client into one of the relay's errors: none may end the process without its code."""
+    try:
+        yield
+    except KafkaException as exception:
+        error = kafka_error(exception)
+        raise sort_consumer(error) or Fatal(f"{step}: {describe(error)}") from exception
 
 
 class AssignmentListener(Protocol):
@@ -98,11 +109,9 @@ class SourceConsumer:
             Fatal: The client cannot go on.
         """
         self._rebalanced = False
-        try:
+        with _sorted("fetch"):
             first = self._client.poll(timeout_s)
             messages = [] if first is None else [first, *self._client.consume(limit - 1, 0)]
-        except KafkaException as exception:
-            raise sort_consumer(kafka_error(exception)) or Fatal(describe(kafka_error(exception))) from exception
         if self._rebalanced:
             self._report_errors(messages)
             return []
@@ -148,7 +157,8 @@ class SourceConsumer:
     def resume(self, offsets: dict[TopicPartition, int]) -> None:
         """Start topic-partitions at explicit offsets."""
         self.rewind(offsets)
-        self._client.resume([ClientTopicPartition(topic, number) for topic, number in offsets])
+        with _sorted("resume"):
+            self._client.resume([ClientTopicPartition(topic, number) for topic, number in offsets])
         for topic, number in offsets:
             # The thread of an idle broker sleeps up to a second before it fetches what was resumed (measured); any
             # request to the partition's leader wakes it. The answer does not matter, nor whether there is one.
@@ -157,12 +167,14 @@ class SourceConsumer:
 
     def rewind(self, offsets: dict[TopicPartition, int]) -> None:
         """Go back to committed offsets after a transaction that was not committed."""
-        for (topic, number), offset in offsets.items():
-            self._client.seek(ClientTopicPartition(topic, number, offset))
+        with _sorted("seek"):
+            for (topic, number), offset in offsets.items():
+                self._client.seek(ClientTopicPartition(topic, number, offset))
 
     def pause(self, partitions: Iterable[TopicPartition]) -> None:
         """Stop reading topic-partitions."""
-        self._client.pause([ClientTopicPartition(topic, number) for topic, number in partitions])
+        with _sorted("pause"):
+            self._client.pause([ClientTopicPartition(topic, number) for topic, number in partitions])
 
     def group_metadata(self) -> object:
         """The member's metadata as of now; to be taken when a batch's first record is polled."""
@@ -170,7 +182,10 @@ class SourceConsumer:
 
     def end_offset(self, entry: TopicPartition) -> int | None:
         """The last stable offset as the client last heard of it, None before it did."""
-        _low, high = self._client.get_watermark_offsets(ClientTopicPartition(*entry), cached=True)
+        try:
+            _low, high = self._client.get_watermark_offsets(ClientTopicPartition(*entry), cached=True)
+        except KafkaException:
+            return None  # a gauge is not worth more: the next look may know
         return high if high >= _NO_OFFSET_BELOW else None
 
     def close(self) -> None:

@@ -27,12 +27,16 @@ class TransactionalProducer:
     Args:
         settings: The client's settings, the identity among them.
         keep_partition: Whether a forwarded record keeps its partition number; else the client hashes the key.
-        call_timeout_s: The bound of one transactional call, seconds.
+        init_timeout_s: The bound of taking the identity over, seconds.
+        call_timeout_s: The bound of any other call, seconds.
     """
 
-    def __init__(self, settings: dict[str, Any], *, keep_partition: bool, call_timeout_s: float) -> None:
+    def __init__(
+        self, settings: dict[str, Any], *, keep_partition: bool, init_timeout_s: float, call_timeout_s: float
+    ) -> None:
         self._settings = settings
         self._keep_partition = keep_partition
+        self._init_timeout_s = init_timeout_s
         self._call_timeout_s = call_timeout_s
         self._client: Producer | None = None
         self._changelog_ends: dict[int, int] = {}
@@ -50,11 +54,10 @@ class TransactionalProducer:
             Fatal: The client's settings are refused, or the cluster did not answer in time.
             Fenced: Another process has this identity.
         """
-        self._client = None  # destroys the old one at once; `close` would fail inside a call in doubt (tried)
-        self._in_transaction = False
+        self.abandon()
         try:
             client = Producer(self._settings)
-            client.init_transactions(self._call_timeout_s)
+            client.init_transactions(self._init_timeout_s)
         except KafkaException as exception:
             error = sort_transactional(kafka_error(exception), "init_transactions")
             raise (
@@ -151,11 +154,10 @@ class TransactionalProducer:
             error = sort_transactional(kafka_error(exception), "abort_transaction")
             raise (OutcomeUnknown(str(error)) if isinstance(error, TransactionAborted) else error) from exception
 
-    def close(self) -> None:
-        """Let the client go, aborting what is open."""
-        if self._client is not None and self._in_transaction:
-            self.abort()
-        self._client = None
+    def abandon(self) -> None:
+        """Throw the client away; whatever is in doubt is settled by the next `renew` of this identity."""
+        self._client = None  # destroys it at once; its `close` fails inside a call in doubt (tried)
+        self._in_transaction = False
 
     @property
     def _producer(self) -> Producer:

@@ -10,6 +10,7 @@ from typing import Final
 from relay.clock import Clock
 from relay.codec import RelayRun, encode_relay_run
 from relay.config import Config
+from relay.errors import RelayError
 from relay.kafka.admin import Admin, NotAnswered
 from relay.kafka.producer import TransactionalProducer
 from relay.life import LEFT_OPEN_REASON
@@ -60,11 +61,7 @@ class Reaper:
         self._gone_since_s: dict[str, float] = {}
 
     def look(self) -> None:
-        """Look who is gone, and end the runs of those who are gone for long enough.
-
-        Raises:
-            Fenced, Fatal: Writing under the gone identity failed.
-        """
+        """Look who is gone, and end the runs of those who are gone for long enough."""
         if DUTY_PARTITION not in self._partitions.running:
             self._gone_since_s.clear()
             return
@@ -105,7 +102,8 @@ class Reaper:
             producer.write([finished, closed], topics.changelog)
             producer.commit({}, None, self._config.relay.transaction_call_timeout / 1000)
             self._log.info("own_run.closed", run_id=run.run_id, identity=identity, reason=LEFT_OPEN_REASON)
-        except NotAnswered:
-            return
+        except (NotAnswered, RelayError) as error:
+            # It came back, or the cluster is slow: either way this relay goes on, and looks again later.
+            self._log.warning("own_run.not_closed", identity=identity, reason=str(error))
         finally:
-            producer.close()
+            producer.abandon()
