@@ -205,12 +205,18 @@ def parse_config(tree: object, environment: Mapping[str, str]) -> Config:
         if any(fault.startswith("sources[") for fault in found):
             # A list whose entries are refused counts as empty too: that is no second fault.
             found = [fault for fault in found if not fault.startswith("sources: expected at least one")]
-        raise ConfigError(faults + list(dict.fromkeys(found))) from None
+        raise ConfigError(faults + list(dict.fromkeys(found)) + _kafka_faults(merged, origins)) from None
     config = Config(file.relay, file.sources, file.kafka, file.http)
-    faults += setting_faults(config.kafka, origins) + _topic_faults(config)
+    faults += _kafka_faults(merged, origins) + _topic_faults(config)
     if faults:
         raise ConfigError(faults)
     return config
+
+
+def _kafka_faults(merged: Mapping[str, object], origins: Mapping[str, str]) -> list[str]:
+    """Kafka settings that may not be set, found whatever else is wrong with the file."""
+    section = merged.get("kafka")
+    return setting_faults(section, origins) if isinstance(section, dict) else []
 
 
 def _topic_faults(config: Config) -> list[str]:

@@ -101,8 +101,9 @@ class Outbox:
             self._stage_refusal(record, refusal)
         if state is not None:
             runs.staged[run_id] = state
-        if held or runs.held:
-            runs.stage_held(run_id, held=held)
+            runs.stage_moved(run_id)
+        if held:
+            runs.stage_held(run_id)
         if finding is not None:
             self._staged.batch.count_finding(record.topic, finding)
 

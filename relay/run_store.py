@@ -45,12 +45,15 @@ class PartitionRuns:
         state = self.staged.get(run_id)
         return state if state is not None else self._committed.get(run_id)
 
-    def stage_held(self, run_id: str, *, held: bool) -> None:
-        """Note whether the transaction in hand leaves a run waiting."""
-        if held and len(self.held) + len(self._staged_held) >= HELD_RUNS_MAX:
-            return
-        if held or run_id in self.held or run_id in self._staged_held:
-            self._staged_held[run_id] = held
+    def stage_held(self, run_id: str) -> None:
+        """Note that a run waits for a refused or missing event."""
+        if len(self.held) + len(self._staged_held) < HELD_RUNS_MAX:
+            self._staged_held[run_id] = True
+
+    def stage_moved(self, run_id: str) -> None:
+        """Note that a run moved on, and so waits no more (until the next event that is too early)."""
+        if run_id in self.held or run_id in self._staged_held:
+            self._staged_held[run_id] = False
 
     def seal(self, changed_ms: int) -> dict[str, RunState]:
         """The last staged state of every touched run, with its change time set.

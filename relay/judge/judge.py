@@ -199,14 +199,14 @@ def _check_size(record: SourceRecord, value: bytes, rules: SourceRules) -> None:
 def _refused_in_turn(event: Event, state: RunState | None, rules: SourceRules, refused: _Refused) -> Judgement:
     """Refuse an event that passed envelope, key and owner.
 
-    In `advance`, the one that was expected next takes its number all the same; in `hold`, its run waits. A gap waits
-    in both, for what is missing.
+    In `advance`, the one that was expected next takes its number all the same; in `hold`, its run waits. Whatever
+    lies beyond that one waits in both, for what is missing.
     """
     judgement = _refusal(event, refused.error, refused.cause)
     if state is not None and state.finished:
         return judgement
     if event.seq != expected_seq(state):
-        return judgement._replace(held=refused.cause is Cause.GAP)
+        return judgement._replace(held=event.seq > expected_seq(state))
     if rules.advance:
         return judgement._replace(next_state=passed_over(state, rules.source))
     return judgement._replace(held=True)

@@ -13,10 +13,9 @@ from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from relay.errors import Fatal, Fenced
 from relay.kafka.errors import describe, kafka_error, sort_consumer
+from relay.kafka.wake import wake_leaders
 from relay.records import SourceRecord, TopicPartition
 
-_WAKE_TIMEOUT_S: Final = 0.01
-"""The request is on its way at once; its answer is not waited for."""
 _LEAVE_S: Final = 0.2
 """How long leaving is given before joining anew; the revocation is served meanwhile."""
 _NO_OFFSET_BELOW: Final = 0
@@ -159,11 +158,7 @@ class SourceConsumer:
         self.rewind(offsets)
         with _sorted("resume"):
             self._client.resume([ClientTopicPartition(topic, number) for topic, number in offsets])
-        for topic, number in offsets:
-            # The thread of an idle broker sleeps up to a second before it fetches what was resumed (measured); any
-            # request to the partition's leader wakes it. The answer does not matter, nor whether there is one.
-            with contextlib.suppress(KafkaException):
-                self._client.get_watermark_offsets(ClientTopicPartition(topic, number), timeout=_WAKE_TIMEOUT_S)
+        wake_leaders(self._client, [ClientTopicPartition(topic, number) for topic, number in offsets])
 
     def rewind(self, offsets: dict[TopicPartition, int]) -> None:
         """Go back to committed offsets after a transaction that was not committed."""

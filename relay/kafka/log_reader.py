@@ -7,6 +7,7 @@ from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from relay.errors import Fatal
 from relay.kafka.errors import describe, kafka_error, sort_consumer
+from relay.kafka.wake import wake_leaders
 
 _RECORDS_A_CALL: Final = 10_000
 
@@ -46,6 +47,7 @@ class LogReader:
         self._positions[partition] = offset or 0
         at = OFFSET_BEGINNING if offset is None else offset
         self._client.incremental_assign([ClientTopicPartition(self._topic, partition, at)])
+        wake_leaders(self._client, [ClientTopicPartition(self._topic, partition)])
 
     def stop(self, partition: int) -> None:
         """Stop reading a partition, if it is being read."""

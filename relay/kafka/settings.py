@@ -78,6 +78,7 @@ def reader_settings(config: Config) -> dict[str, Any]:
         "enable.partition.eof": True,
         "auto.offset.reset": "error",
         "fetch.queue.backoff.ms": 5,
+        "fetch.wait.max.ms": 20,  # the end of a log shows in a fetch that found nothing: do not wait long for it
     }
 
 
