@@ -101,7 +101,8 @@ class Outbox:
             self._stage_refusal(record, refusal)
         if state is not None:
             runs.staged[run_id] = state
-            runs.stage_moved(run_id)
+            if runs.waiting:
+                runs.stage_moved(run_id)
         if held:
             runs.stage_held(run_id)
         if finding is not None:

@@ -20,7 +20,7 @@ class PartitionRuns:
     `relay/DESIGN.md`).
     """
 
-    __slots__ = ("_committed", "_open_count", "_staged_held", "held", "staged")
+    __slots__ = ("_committed", "_open_count", "_staged_held", "held", "staged", "waiting")
 
     def __init__(self) -> None:
         self._committed: dict[str, RunState] = {}
@@ -29,6 +29,8 @@ class PartitionRuns:
         self.held: set[str] = set()
         """Runs that wait for a refused or missing event, as far as this process has seen."""
         self._staged_held: dict[str, bool] = {}
+        self.waiting = False
+        """Whether any run waits, staged or not: spares the look for each record of the others."""
         self._open_count = 0
 
     def __len__(self) -> int:
@@ -49,6 +51,7 @@ class PartitionRuns:
         """Note that a run waits for a refused or missing event."""
         if len(self.held) + len(self._staged_held) < HELD_RUNS_MAX:
             self._staged_held[run_id] = True
+            self.waiting = True
 
     def stage_moved(self, run_id: str) -> None:
         """Note that a run moved on, and so waits no more (until the next event that is too early)."""
@@ -77,6 +80,7 @@ class PartitionRuns:
         """The transaction is not committed: nothing of it happened."""
         self.staged = {}
         self._staged_held = {}
+        self.waiting = bool(self.held)
 
     def load(self, run_id: str, state: RunState) -> None:
         """Put in a committed state, as a restore reads it."""
