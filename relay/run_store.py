@@ -16,7 +16,7 @@ HELD_RUNS_MAX: Final = 100_000
 class PartitionRuns:
     """Run states by run id.
 
-    A committed open run costs about 330 bytes of memory with a run id of a UUID's length (measured, see
+    A committed open run costs about 270 bytes of memory with a run id of a UUID's length (measured, see
     `relay/DESIGN.md`).
     """
 
