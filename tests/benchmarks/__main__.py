@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from deploy.kafka.kafka_local import cluster
 from deploy.kafka.kafka_local.settings import Profile
-
 from tests.benchmarks.kit import kit_ratios
 from tests.benchmarks.workload import PARTITIONS, Workload, load
 from tests.support.records import create_topics
@@ -65,9 +64,7 @@ def _measured(kind: str, workload: Workload) -> dict[str, float]:
     create_topics(workload.bootstrap_servers, topics)
     command = [sys.executable, "-m", "tests.benchmarks.copies", kind]
     arguments = [workload.bootstrap_servers, name, str(workload.record_count)]
-    answer = subprocess.run(
-        [*command, *arguments], check=True, capture_output=True, text=True, timeout=_PASS_TIMEOUT_S
-    )
+    answer = subprocess.run([*command, *arguments], check=True, capture_output=True, text=True, timeout=_PASS_TIMEOUT_S)
     report = json.loads(answer.stdout.splitlines()[-1])
     return {
         "rate": report["records"] / report["wall_s"],

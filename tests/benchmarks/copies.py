@@ -140,8 +140,8 @@ def relay(bootstrap: str, name: str, count: int) -> dict[str, float]:
     meter = Meter(count)
     metrics = _MeteredMetrics(meter)
     clock = SystemClock()
-    app = RelayApp(config, Telemetering(metrics, Health(clock), structlog.get_logger()), lambda: metrics.finished is not None)
-    app.run()
+    telemetry = Telemetering(metrics, Health(clock), structlog.get_logger())
+    RelayApp(config, telemetry, lambda: metrics.finished is not None).run()
     if metrics.finished is None:
         raise RuntimeError("the relay stopped before all records were committed")
     return metrics.finished
