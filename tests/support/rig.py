@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka.admin import AdminClient
+
 from tests.support.kafka import KafkaBroker
 from tests.support.ledger import Ledger, Outputs, Place
 from tests.support.plan import Planned, SourcePlan
@@ -135,9 +137,13 @@ class Rig:
         path = write_config(self._folder / f"{instance}{life}.yaml", config or self.config(instance, sources))
         return RelayProcess(path)
 
-    def produce(self, source: int, planned: Iterable[Planned]) -> list[Place]:
+    def produce(self, source: int, planned: Iterable[Planned], *, judged: bool = True) -> list[Place]:
         """Produce to a source by its number."""
-        return self.ledger.produce(self.topics[source], planned)
+        return self.ledger.produce(self.topics[source], planned, judged=judged)
+
+    def admin(self) -> AdminClient:
+        """An admin client, silent on the broker's end."""
+        return AdminClient({"bootstrap.servers": self.kafka.bootstrap_servers, "log_level": 0})
 
     @contextmanager
     def load(self, batch: Callable[[int], Mapping[int, list[Planned]]], interval_s: float = 0.1) -> Iterator[None]:
