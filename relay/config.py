@@ -63,7 +63,7 @@ class RelaySection(_Section):
     quarantine_topic: TopicName | None = None
     """Refused bytes; default `<name>.quarantine`."""
     commit_interval_ms: Annotated[int, Field(ge=1, le=10_000)] = 100
-    """How long a transaction gathers records."""
+    """How long a transaction gathers records; three times as long while there is a backlog."""
     commit_records_max: Annotated[int, Field(ge=1, le=1_000_000)] = 50_000
     """The most records of one transaction."""
     commit_bytes_max: Annotated[int, Field(ge=1024, le=1 << 30)] = 64 << 20

@@ -21,6 +21,8 @@ from relay.telemetry.facts import Batch
 
 FETCH_RECORDS_MAX: Final = 1000
 """Records a turn. The client hands out 100 to 1,000 at 0.65 µs each, larger batches at more (measured)."""
+_BACKLOG_INTERVALS: Final = 3
+"""With a backlog a transaction gathers for so many intervals: nothing is timely then, and each commit costs a pause."""
 _IDLE_WAIT_S: Final = 0.1
 _FAILING_MAX_S: Final = 60.0
 """Transactions may fail one after another for so long before the relay gives up; a rebalance takes far less."""
@@ -144,6 +146,8 @@ class Loop:
         self._metadata: object = None
         self._opened_s = 0.0
         self._failing_since_s: float | None = None
+        self._backlog = False
+        """Whether the last fetch brought all it could: more is waiting."""
         self._in_doubt = False
         """Whether a transaction's outcome is unknown: nothing is written or restored before that is settled."""
 
@@ -158,6 +162,7 @@ class Loop:
             self._parts.recover()
             self._in_doubt = False
         records = self._parts.source.fetch(FETCH_RECORDS_MAX, self._patience_s())
+        self._backlog = len(records) == FETCH_RECORDS_MAX
         if records:
             self._judge(records)
         if self._due():
@@ -278,7 +283,8 @@ class Loop:
         """How long a fetch may wait: until the transaction in hand is due, or a moment."""
         if not self._parts.sink.in_transaction:
             return _IDLE_WAIT_S
-        due_s = self._opened_s + self._parts.limits.commit_interval_ms / 1000
+        intervals = _BACKLOG_INTERVALS if self._backlog else 1
+        due_s = self._opened_s + intervals * self._parts.limits.commit_interval_ms / 1000
         return max(0.0, min(_IDLE_WAIT_S, due_s - self._parts.clock.monotonic_s()))
 
     def _not_committed(self, error: TransactionAborted | OutcomeUnknown) -> None:
