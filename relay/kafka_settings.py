@@ -1,5 +1,6 @@
 """Which Kafka settings a user may pass through, which the relay sets itself, and which go to which client."""
 
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -29,6 +30,15 @@ FORBIDDEN: Final = {
     "transactional.id": "it is <relay.name>/<relay.instance_id>",
 }
 """Settings that would break exactly-once, order or identity, and why."""
+
+_COMPUTED_WITH: Final = (
+    "batch.size",
+    "queue.buffering.max.kbytes",
+    "queue.buffering.max.messages",
+    "session.timeout.ms",
+    "transaction.timeout.ms",
+)
+"""Settings that the relay itself computes with."""
 
 _PRODUCER_ONLY: Final = (
     "batch.",
@@ -74,9 +84,19 @@ def setting_faults(settings: Settings, origins: Mapping[str, str]) -> list[str]:
         for name in sorted(settings)
         if name in FORBIDDEN
     ]
+    faults += [
+        f"{origins.get(f'kafka.{name}', f'kafka.{name}')}: expected an integer of 1 or more, got another value"
+        for name in _COMPUTED_WITH
+        if name in settings and not _is_count(settings[name])
+    ]
     if not settings.get("bootstrap.servers"):
         faults.append("kafka.bootstrap.servers: expected host:port, or several with commas between, got nothing")
     return faults
+
+
+def _is_count(value: object) -> bool:
+    """Whether a setting reads as a whole number of 1 or more, as YAML's number or as text."""
+    return not isinstance(value, bool | float) and re.fullmatch(r"0*[1-9][0-9]{0,17}", str(value)) is not None
 
 
 def for_producer(settings: Settings) -> dict[str, str | int | float | bool]:

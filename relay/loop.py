@@ -371,6 +371,7 @@ class Loop:
             self._not_committed(TransactionAborted(reason))
 
     def _let_go(self, partitions: list[TopicPartition]) -> None:
+        self._failing_since_s = None  # what comes next is another assignment: its failures are another series
         self._parts.restorer.cancel({entry.partition for entry in partitions})
         self._parts.partitions.release(partitions, self._parts.clock.monotonic_s())
 

@@ -206,7 +206,8 @@ def _check_unified(config: Config, sources: list[Topic], there: Mapping[str, Top
         )
     if unified.settings.get("message.timestamp.type", "CreateTime") != "CreateTime":
         findings.faults.append(
-            f"{unified.name}: expected message.timestamp.type=CreateTime, so that records keep theirs"
+            f"{unified.name}: expected message.timestamp.type=CreateTime, so that records keep theirs, got "
+            f"{unified.settings['message.timestamp.type']}"
         )
     for setting in ("message.timestamp.before.max.ms", "message.timestamp.after.max.ms"):
         limit = unified.number(setting, _FOREVER_MS)
@@ -243,7 +244,8 @@ def _check_compacted(config: Config, there: Mapping[str, Topic], findings: Findi
                 f"{name}: expected cleanup.policy=compact, got {policy}; state must not vanish by age"
             )
         if topic.number("delete.retention.ms", 86_400_000) < _TOMBSTONES_MIN_MS:
-            findings.faults.append(f"{name}: expected delete.retention.ms of at least {_TOMBSTONES_MIN_MS}")
+            got = topic.number("delete.retention.ms", 0)
+            findings.faults.append(f"{name}: expected delete.retention.ms of at least {_TOMBSTONES_MIN_MS}, got {got}")
 
 
 def _check_quarantine(config: Config, sources: list[Topic], there: Mapping[str, Topic], findings: Findings) -> None:
@@ -252,7 +254,8 @@ def _check_quarantine(config: Config, sources: list[Topic], there: Mapping[str, 
         return
     if "compact" in quarantine.settings.get("cleanup.policy", "delete"):
         findings.faults.append(
-            f"{quarantine.name}: expected cleanup.policy=delete; compaction would lose refused records"
+            f"{quarantine.name}: expected cleanup.policy=delete, got {quarantine.settings['cleanup.policy']}; "
+            "compaction would lose refused records"
         )
     largest = max((s.number("max.message.bytes", _RECORD_BYTES_DEFAULT) for s in sources), default=0)
     wanted = largest + QUARANTINE_ENVELOPE_BYTES_MAX
@@ -299,5 +302,5 @@ def _check_queue(config: Config, findings: Findings) -> None:
         wanted = bound * _TRANSACTIONS_QUEUED_MIN // unit
         if value is not None and int(value) < wanted:
             findings.faults.append(
-                f"kafka.{setting}: expected at least {wanted}, {_TRANSACTIONS_QUEUED_MIN} transactions"
+                f"kafka.{setting}: expected at least {wanted} ({_TRANSACTIONS_QUEUED_MIN} transactions), got {value}"
             )
