@@ -1,0 +1,1 @@
+"""Unit tests of what can be shown of Kafka's edge without a broker."""

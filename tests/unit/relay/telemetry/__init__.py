@@ -1,0 +1,1 @@
+"""Unit tests of metrics, probes and the listener."""
