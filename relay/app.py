@@ -92,13 +92,15 @@ class RelayApp:
         self._layout = self._embedded or self._check_cluster()
         self._join()
         self._begin()
-        while not self._stopping():
-            self._loop.turn()
-            self._telemetry.health.turned()
-            self._gauges.tell_readiness()
-            self._rejoining.look()
-            self._chores.tick()
+        self._loop.run(self._stopping, self._between_turns)
         return self._drain()
+
+    def _between_turns(self) -> None:
+        """Tell the probes, and do one of the chores that are due."""
+        self._telemetry.health.turned()
+        self._gauges.tell_readiness()
+        self._rejoining.look()
+        self._chores.tick()
 
     def _check_cluster(self) -> Layout:
         """Hold the topics against what the relay needs, waiting for a cluster that is itself still starting."""

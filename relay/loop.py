@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
-from typing import Final, Protocol
+from typing import Final
 
+from relay.assignment import Assignment
 from relay.clock import Clock
 from relay.config import RelaySection
 from relay.errors import Fatal, OutcomeUnknown, PartitionFault, TransactionAborted
 from relay.judge.judge import SourceRules, judge
 from relay.outbox import Outbox
-from relay.partitions import Partition, Partitions, Phase, Restored
-from relay.records import OutgoingRecord, SourceRecord, TopicPartition
-from relay.telemetry.facts import Batch
+from relay.partitions import Partition, Partitions
+from relay.ports import Listener, Restore, Sink, Source
+from relay.records import SourceRecord, TopicPartition
 
 FETCH_RECORDS_MAX: Final = 1000
 """Records a turn. The client hands out 100 to 1,000 at 0.65 µs each, larger batches at more (measured)."""
@@ -26,95 +27,6 @@ _BACKLOG_INTERVALS: Final = 3
 _IDLE_WAIT_S: Final = 0.1
 _FAILING_MAX_S: Final = 60.0
 """Transactions may fail one after another for so long before the relay gives up; a rebalance takes far less."""
-
-
-class Source(Protocol):
-    """Where records come from: a group member whose partitions start where `resume` says."""
-
-    def fetch(self, limit: int, timeout_s: float) -> list[SourceRecord]:
-        """Read what is there; assignments are told from within."""
-        ...
-
-    def group_metadata(self) -> object:
-        """The membership as of now."""
-        ...
-
-    def resume(self, offsets: dict[TopicPartition, int]) -> None:
-        """Start topic-partitions at explicit offsets."""
-        ...
-
-    def rewind(self, offsets: dict[TopicPartition, int]) -> None:
-        """Go back to explicit offsets."""
-        ...
-
-    def pause(self, partitions: Iterable[TopicPartition]) -> None:
-        """Stop reading topic-partitions."""
-        ...
-
-
-class Sink(Protocol):
-    """Where records go: one transaction at a time."""
-
-    @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
-        ...
-
-    def begin(self) -> None:
-        """Open a transaction."""
-        ...
-
-    def forward(self, topic: str, records: Iterable[SourceRecord]) -> None:
-        """Write source records as they are."""
-        ...
-
-    def write(self, records: Iterable[OutgoingRecord], changelog: str) -> None:
-        """Write records of the relay's own."""
-        ...
-
-    def commit(self, offsets: dict[TopicPartition, int], group_metadata: object, timeout_s: float) -> dict[int, int]:
-        """End the transaction with the offsets in it; returns how far the changelog was written."""
-        ...
-
-    def abort(self) -> None:
-        """Abort what is open, if anything is."""
-        ...
-
-    def abandon(self) -> None:
-        """Throw the client away after an unknown outcome; nothing more is sent by it."""
-        ...
-
-
-class Listener(Protocol):
-    """What is told of what happened; it decides nothing."""
-
-    def committed(self, outcome: Batch, duration_s: float) -> None:
-        """A transaction was committed."""
-        ...
-
-    def not_committed(self, outcome: str, reason: str) -> None:
-        """A transaction was aborted, or its outcome is unknown."""
-        ...
-
-    def partition_changed(self, partition: Partition, duration_s: float | None) -> None:
-        """A partition came to another phase."""
-        ...
-
-
-class Restore(Protocol):
-    """Restores partitions a slice at a time."""
-
-    def begin(self, partitions: Iterable[Partition]) -> None:
-        """Take partitions in hand."""
-        ...
-
-    def cancel(self, numbers: Iterable[int]) -> None:
-        """Let partitions go."""
-        ...
-
-    def step(self) -> list[Restored]:
-        """Go on for a bounded while; returns what is restored."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,10 +51,11 @@ class LoopParts:
 
 
 class Loop:
-    """Moves records from the sources to the outputs; also what the group member tells of assignments."""
+    """Moves records from the sources to the outputs; settles what is in hand when the group takes partitions away."""
 
     def __init__(self, parts: LoopParts) -> None:
         self._parts = parts
+        self._assignment = Assignment(parts.source, parts.partitions, parts.restorer, parts.listener, parts.clock)
         self._metadata: object = None
         self._opened_s = 0.0
         self._failing_since_s: float | None = None
@@ -150,6 +63,21 @@ class Loop:
         """Whether the last fetch brought all it could: more is waiting."""
         self._in_doubt = False
         """Whether a transaction's outcome is unknown: nothing is written or restored before that is settled."""
+
+    def run(self, stopping: Callable[[], bool], between_turns: Callable[[], None]) -> None:
+        """Turn until a stop is asked for.
+
+        Args:
+            stopping: Whether it is.
+            between_turns: What else is to be done now and then.
+
+        Raises:
+            Fenced: A successor has this identity.
+            Fatal: The relay cannot go on.
+        """
+        while not stopping():
+            self.turn()
+            between_turns()
 
     def turn(self) -> None:
         """Poll, judge, stage, and commit when it is time.
@@ -168,8 +96,7 @@ class Loop:
         if self._due():
             self.commit()
         if not self._in_doubt:
-            for restored in self._parts.restorer.step():
-                self._admit(restored)
+            self._assignment.restore()
 
     def commit(self, timeout_s: float | None = None) -> bool:
         """End the transaction in hand, whatever way it ends.
@@ -264,7 +191,7 @@ class Loop:
                 stage(record, judge(record, runs, rules), runs)
                 last = record
         except PartitionFault as fault:
-            self.halt(partition, fault.reason)
+            self._assignment.halt(partition, fault.reason)
         if last is not None:
             self._parts.outbox.stage_position(last, partition)
 
@@ -301,79 +228,39 @@ class Loop:
             raise Fatal(f"no transaction was committed for {_FAILING_MAX_S:g} s; the last one: {error}")
         if self._in_doubt:
             self._parts.sink.abandon()
-            self._restore_again()
+            self._assignment.restore_again()
         else:
-            self._rewind()
-
-    def _rewind(self) -> None:
-        """Go back everywhere: what was fetched and not yet staged must be fetched again, too."""
-        for partition in self._parts.partitions.running.values():
-            self._parts.source.rewind({entry: partition.reading_offset(entry.topic) for entry in self._here(partition)})
-
-    def _restore_again(self) -> None:
-        again = self._parts.partitions.restore_again()
-        for partition in again:
-            self._parts.source.pause(self._parts.partitions.topic_partitions(partition.number))
-            self._parts.listener.partition_changed(partition, None)
-        self._parts.restorer.begin(again)
-
-    def _admit(self, restored: Restored) -> None:
-        """Judge a restored partition from now on, unless what was restored forbids it."""
-        partition = restored.partition
-        if restored.faults:
-            self.halt(partition, "; ".join(restored.faults))
-            return
-        self._parts.partitions.run(partition)
-        self._parts.source.resume({entry: partition.reading_offset(entry.topic) for entry in self._here(partition)})
-        self._parts.listener.partition_changed(partition, restored.duration_s)
-
-    def halt(self, partition: Partition, reason: str) -> None:
-        """Stop one partition number loudly: going on would jump over something."""
-        if partition.phase in (Phase.HALTED, Phase.INCOMPLETE):
-            return
-        self._parts.partitions.halt(partition, reason)
-        self._parts.restorer.cancel([partition.number])
-        self._parts.source.pause(self._here(partition))
-        self._parts.listener.partition_changed(partition, None)
-
-    def unreadable(self, entry: TopicPartition, reason: str) -> None:
-        """The group member cannot read a topic-partition on."""
-        partition = self._parts.partitions.get(entry.partition)
-        if partition is not None:
-            self.halt(partition, f"{entry.topic}: {reason}")
+            self._assignment.rewind()
 
     def assigned(self, partitions: list[TopicPartition]) -> None:
-        """Restore what is whole; what is not stays paused until the other sources' partitions come too."""
-        complete = self._parts.partitions.assign(partitions, self._parts.clock.monotonic_s())
-        self._parts.restorer.begin(complete)
-        for partition in self._parts.partitions:
-            self._parts.listener.partition_changed(partition, None)
+        """The group gave us partitions: restore them first."""
+        self._assignment.take(partitions)
 
     def revoked(self, partitions: list[TopicPartition]) -> None:
-        """Settle what is in hand, within the revocation's budget, then let go."""
+        """The group takes partitions back: settle what is in hand, within the revocation's budget, then let go."""
         self.commit(self._parts.limits.revoke_timeout / 1000)
         self._let_go(partitions)
 
     def lost(self, partitions: list[TopicPartition]) -> None:
-        """They are another's already: what is in hand must not be committed."""
-        self._drop("partitions were lost")
+        """The partitions are another's already: what is in hand must not be committed."""
+        if self._parts.sink.in_transaction:
+            try:
+                self._parts.sink.abort()
+                self._not_committed(TransactionAborted("partitions were lost"))
+            except OutcomeUnknown as error:
+                self._not_committed(error)
         self._let_go(partitions)
 
-    def _drop(self, reason: str) -> None:
-        """Abort the transaction in hand."""
-        if not self._parts.sink.in_transaction:
-            return
-        try:
-            self._parts.sink.abort()
-        except OutcomeUnknown as error:
-            self._not_committed(error)
-        else:
-            self._not_committed(TransactionAborted(reason))
+    def unreadable(self, entry: TopicPartition, reason: str) -> None:
+        """The group member cannot read a topic-partition on without jumping over something."""
+        partition = self._parts.partitions.get(entry.partition)
+        if partition is not None:
+            self.halt(partition, f"{entry.topic}: {reason}")
+
+    def halt(self, partition: Partition, reason: str) -> None:
+        """Stop one partition number loudly."""
+        self._assignment.halt(partition, reason)
 
     def _let_go(self, partitions: list[TopicPartition]) -> None:
         self._failing_since_s = None  # what comes next is another assignment: its failures are another series
-        self._parts.restorer.cancel({entry.partition for entry in partitions})
-        self._parts.partitions.release(partitions, self._parts.clock.monotonic_s())
-
-    def _here(self, partition: Partition) -> list[TopicPartition]:
-        return self._parts.partitions.topic_partitions(partition.number)
+        self._assignment.let_go(partitions)

@@ -11,6 +11,7 @@ from typing import Final
 from rich.console import Console
 
 from relay.clock import SystemClock
+from relay.demo.breakage import BREAKAGES
 from relay.demo.feed import Feed
 from relay.demo.ground import Ground, embedded_ground, real_ground
 from relay.demo.readback import ReadBack
@@ -85,7 +86,7 @@ def _run(ground: Ground, console: Console, stop: StopSignal, seconds: float, *, 
         stack.callback(server.stop)
         reader = ReadBack(ground, (*config.source_topics, config.topics.unified, config.topics.quarantine))
         stack.callback(reader.stop)
-        parts = _Parts(ground, RelayThread(ground, metrics, health, clock), reader, Feed(ground), stop)
+        parts = _Parts(ground, RelayThread(ground, metrics, health, clock), reader, Feed(ground, clock), stop)
         _introduce(console, ground, f"http://{config.http.host}:{server.port}/metrics", seconds, keep=keep)
         reader.start()
         parts.relay.start()
@@ -158,8 +159,11 @@ def _evidence(parts: _Parts) -> Evidence:
 
 def _conclude(console: Console, report: Report) -> None:
     """Say what was refused and why, and which promise was not kept."""
-    console.print("Refused, each with one capture.refused on the relay's own run and its bytes in quarantine:")
-    for (why, cause), count in sorted(report.refusals.items(), key=lambda entry: str(entry[0])):
+    console.print(
+        "Refused, each with one capture.refused on the relay's own run, its bytes kept in quarantine:", soft_wrap=True
+    )
+    order = {breakage.why: place for place, breakage in enumerate(BREAKAGES)}
+    for (why, cause), count in sorted(report.refusals.items(), key=lambda entry: order.get(entry[0][0] or "", -1)):
         console.print(f"  {cause:<10} {count:>3}  {why or 'for no reason that the demo gave'}", soft_wrap=True)
     for said in report.broken[:_BROKEN_SHOWN_MAX]:
         console.print(f"broken: {said}", markup=False, soft_wrap=True)

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from confluent_kafka import KafkaError, Message, Producer
 
+from relay.clock import Clock
 from relay.demo.breakage import BREAKAGES, Breakage, Sending
 from relay.demo.commands import LISTING, Recorded, commands_of_round
 from relay.demo.ground import Ground
@@ -51,13 +52,15 @@ class Feed:
 
     Args:
         ground: Where to.
+        clock: Stamps the records.
 
     Attributes:
         sent: What the cluster acknowledged.
         failures: What it did not, in words.
     """
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: Ground, clock: Clock) -> None:
+        self._clock = clock
         self.sent: list[Sent] = []
         self.failures: list[str] = []
         self._client = Producer(source_producer_settings(ground.config.kafka))
@@ -111,37 +114,33 @@ class Feed:
         return kept.records
 
     def _send(self, topic: str, sendings: Sequence[Sending], why: str | None) -> None:
-        headers = self._headers.get(topic)
         for sending in sendings:
-            self._produce(topic, sending, headers, partial(self._acknowledged, sending, headers, why))
+            # The stamp is ours, not read off the acknowledgement: the embedded cluster invents one there (tried).
+            record = SourceRecord(
+                topic, -1, -1, self._clock.now_ms(), sending.key, sending.value, self._headers.get(topic)
+            )
+            self._produce(record, partial(self._acknowledged, Sent(record, sending.cause, why)))
 
-    def _produce(
-        self,
-        topic: str,
-        sending: Sending,
-        headers: list[Header] | None,
-        on_delivery: Callable[[KafkaError | None, Message], None],
-    ) -> None:
+    def _produce(self, record: SourceRecord, on_delivery: Callable[[KafkaError | None, Message], None]) -> None:
         while True:
             try:
-                self._client.produce(topic, sending.value, sending.key, on_delivery=on_delivery, headers=headers)  # type: ignore[arg-type] # the stubs' list is invariant
+                self._client.produce(
+                    record.topic,
+                    record.value,
+                    record.key,
+                    on_delivery=on_delivery,
+                    timestamp=record.timestamp_ms,
+                    headers=record.headers,  # type: ignore[arg-type] # the stubs' list is invariant
+                )
             except BufferError:
                 self._client.poll(_QUEUE_WAIT_S)
                 continue
             self._client.poll(0)
             return
 
-    def _acknowledged(
-        self,
-        sending: Sending,
-        headers: list[Header] | None,
-        why: str | None,
-        error: KafkaError | None,
-        message: Message,
-    ) -> None:
-        topic, partition, offset = message.topic(), message.partition(), message.offset()
-        if error is not None or topic is None or partition is None or offset is None:
+    def _acknowledged(self, sent: Sent, error: KafkaError | None, message: Message) -> None:
+        partition, offset = message.partition(), message.offset()
+        if error is not None or partition is None or offset is None:
             self.failures.append(error.name() if error is not None else "no coordinates")
             return
-        record = SourceRecord(topic, partition, offset, message.timestamp()[1], sending.key, sending.value, headers)
-        self.sent.append(Sent(record, sending.cause, why))
+        self.sent.append(sent._replace(record=sent.record._replace(partition=partition, offset=offset)))
