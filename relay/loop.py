@@ -203,7 +203,7 @@ class Loop:
         return (
             self._patience_s() <= 0
             or self._parts.outbox.batch.record_count >= limits.commit_records_max
-            or self._parts.outbox.batch.forwarded_bytes.total() >= limits.commit_bytes_max
+            or self._parts.outbox.batch.bytes_count >= limits.commit_bytes_max
         )
 
     def _patience_s(self) -> float:
@@ -243,13 +243,15 @@ class Loop:
 
     def lost(self, partitions: list[TopicPartition]) -> None:
         """The partitions are another's already: what is in hand must not be committed."""
-        if self._parts.sink.in_transaction:
-            try:
-                self._parts.sink.abort()
-                self._not_committed(TransactionAborted("partitions were lost"))
-            except OutcomeUnknown as error:
-                self._not_committed(error)
         self._let_go(partitions)
+        if not self._parts.sink.in_transaction:
+            return
+        try:
+            self._parts.sink.abort()
+        except OutcomeUnknown as error:
+            self._not_committed(error)
+        else:
+            self._not_committed(TransactionAborted("partitions were lost"))
 
     def unreadable(self, entry: TopicPartition, reason: str) -> None:
         """The group member cannot read a topic-partition on without jumping over something."""

@@ -1,4 +1,7 @@
-"""The loop's edges, as small protocols: what it asks of Kafka and of its listener. `relay.app` passes in the real ones."""
+"""The loop's edges, as small protocols: what it asks of Kafka and of its listener.
+
+`relay.app` passes in the real ones; a test passes in doubles.
+"""
 
 from collections.abc import Iterable
 from typing import Protocol

@@ -26,6 +26,14 @@ class Batch:
     oldest_ms: dict[str, int] = field(default_factory=dict)
     """The first record's timestamp by source, milliseconds since the epoch."""
 
+    refused_bytes: int = 0
+    """Value bytes of the refused records, which go to the quarantine whole."""
+
+    @property
+    def bytes_count(self) -> int:
+        """How many value bytes the transaction carries."""
+        return self.forwarded_bytes.total() + self.refused_bytes
+
     @property
     def record_count(self) -> int:
         """How many source records were judged."""
@@ -49,6 +57,7 @@ class Batch:
     def count_refused(self, record: SourceRecord, cause: str) -> None:
         """Count a record that is refused."""
         self.refused[record.topic, cause] += 1
+        self.refused_bytes += len(record.value or b"")
         self.oldest_ms[record.topic] = min(record.timestamp_ms, self.oldest_ms.get(record.topic, record.timestamp_ms))
 
     def count_finding(self, source: str, kind: str) -> None:
