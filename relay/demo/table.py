@@ -106,17 +106,18 @@ class Display:
         return {source: (consumed[source] - before[source]) / over_s if over_s else 0.0 for source in consumed}
 
     def _table(self, counts: dict[str, Counts], rates: dict[str, float]) -> Table:
-        table = Table(title=self._title, title_justify="left", title_style="bold")
-        table.add_column("source")
+        # No borders: all of it fits 80 columns.
+        table = Table(title=self._title, title_justify="left", title_style="bold", box=None, pad_edge=False)
+        table.padding = (0, 2, 0, 0)
+        table.add_column("source", no_wrap=True)
         table.add_column("forwarded", justify="right", style="green")
         for cause in Cause:
             table.add_column(cause.value, justify="right", style="yellow")
         table.add_column("events/s", justify="right")
         for source, count in counts.items():
             refused = [str(count.refused[cause]) for cause in Cause]
-            table.add_row(source, str(count.forwarded), *refused, f"{rates[source]:.0f}")
+            table.add_row(source.rpartition(".")[2], str(count.forwarded), *refused, f"{rates[source]:.0f}")
         forwarded, by_cause = _totals(counts)
-        table.add_section()
         totals = [str(by_cause[cause]) for cause in Cause]
         table.add_row("all", str(forwarded), *totals, f"{sum(rates.values()):.0f}", style="bold")
         return table
