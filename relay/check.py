@@ -16,7 +16,8 @@ from relay.records import SourceRecord
 
 _RECORD_BYTES_MAX: Final = 1_048_588
 """The default `max.message.bytes` of a topic."""
-_OWN_RUN_PREFIX: Final = "ethogram-relay/"
+_NOTHING_RESERVED: Final = "\0"
+"""A file may hold a relay's own run like any other: no run id is reserved here (and none begins so)."""
 
 
 def check_files(files: Sequence[str], out: TextIO, *, enforce: bool, advance: bool) -> ExitCode:
@@ -32,7 +33,7 @@ def check_files(files: Sequence[str], out: TextIO, *, enforce: bool, advance: bo
     Returns:
         OK, FOUND if anything was refused, USAGE for a file that cannot be read.
     """
-    rules = SourceRules.of("check", _OWN_RUN_PREFIX, _RECORD_BYTES_MAX, enforce=enforce, advance=advance)
+    rules = SourceRules.of("check", _NOTHING_RESERVED, _RECORD_BYTES_MAX, enforce=enforce, advance=advance)
     runs: dict[str, RunState] = {}
     causes: Counter[str] = Counter()
     findings = 0

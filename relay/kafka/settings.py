@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from relay.config import Config
 from relay.kafka_settings import for_admin, for_consumer, for_producer
+from relay.telemetry.client_log import client_logger
 
 BATCH_BYTES_DEFAULT: Final = 1_000_000
 """The client's own default of `batch.size`, bytes."""
@@ -41,6 +42,7 @@ def producer_settings(config: Config, identity: str, record_bytes_max: int, batc
         **user,
         "batch.size": min(int(user.get("batch.size", BATCH_BYTES_DEFAULT)), batch_bytes_max),
         "message.max.bytes": min(CLIENT_RECORD_BYTES_MAX, max(record_bytes_max, 1000)),
+        "logger": client_logger(),
         "transactional.id": identity,
         "enable.idempotence": True,
         "acks": "all",
@@ -55,6 +57,7 @@ def member_settings(config: Config) -> dict[str, Any]:
     return {
         **_CONSUMER_DEFAULTS,
         **user,
+        "logger": client_logger(),
         "group.id": config.relay.name,
         "group.instance.id": config.relay.instance_id,
         "group.protocol": "classic",
@@ -71,6 +74,7 @@ def reader_settings(config: Config) -> dict[str, Any]:
     """Settings of a reader of the relay's own topics. It never joins the group whose name it needs."""
     return {
         **for_consumer(config.kafka),
+        "logger": client_logger(),
         "group.id": config.relay.name,
         "isolation.level": "read_committed",
         "enable.auto.commit": False,
@@ -84,4 +88,4 @@ def reader_settings(config: Config) -> dict[str, Any]:
 
 def admin_settings(config: Config) -> dict[str, Any]:
     """Settings of the admin client."""
-    return dict(for_admin(config.kafka))
+    return {**for_admin(config.kafka), "logger": client_logger()}
