@@ -63,6 +63,7 @@ class Rig:
             f"{self.name}.relays",
             f"{self.name}.quarantine",
         )
+        self.admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers, "log_level": 0})
         self._folder = folder
         self._config = {"relay": {}, "kafka": {}, **(config or {})}
         self._topic_settings = topic_settings or {}
@@ -140,10 +141,6 @@ class Rig:
     def produce(self, source: int, planned: Iterable[Planned], *, judged: bool = True) -> list[Place]:
         """Produce to a source by its number."""
         return self.ledger.produce(self.topics[source], planned, judged=judged)
-
-    def admin(self) -> AdminClient:
-        """An admin client, silent on the broker's end."""
-        return AdminClient({"bootstrap.servers": self.kafka.bootstrap_servers, "log_level": 0})
 
     @contextmanager
     def load(self, batch: Callable[[int], Mapping[int, list[Planned]]], interval_s: float = 0.1) -> Iterator[None]:
