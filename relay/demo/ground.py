@@ -13,14 +13,14 @@ from confluent_kafka.cimpl import NewTopic
 from relay.config import Config, parse_config
 from relay.demo.embedded import EmbeddedCluster
 from relay.errors import StartUpError
-from relay.kafka.admin import Admin
+from relay.kafka.admin import Admin, NotAnswered
 from relay.kafka.settings import admin_settings
 from relay.outbox import QUARANTINE_ENVELOPE_BYTES_MAX
 from relay.topics import RELAYS_PARTITION_COUNT, Layout, settings_for
 
 PARTITION_COUNT: Final = 4
 SOURCES: Final = ("chreode", "ostrom", "hub")
-_ANSWER_TIMEOUT_S: Final = 15.0
+_ANSWER_TIMEOUT_S: Final = 10.0
 _RECORD_BYTES_MAX: Final = 1_048_588
 """What a topic of Kafka takes by default; the embedded cluster has no bound to ask for."""
 _NEVER: Final = 0
@@ -89,13 +89,17 @@ def real_ground(bootstrap_servers: str) -> Iterator[Ground]:
         It, with every topic.
 
     Raises:
-        StartUpError: A topic could not be created.
-        NotAnswered: The cluster does not answer.
+        StartUpError: The cluster does not answer, or a topic could not be created.
     """
     config = _config(f"demo-{uuid.uuid4().hex[:8]}", bootstrap_servers, embedded=False)
     settings = admin_settings(config)
+    admin = Admin(settings)
     try:
-        _create(config, Admin(settings))
+        admin.topic_ids(config.source_topics, _ANSWER_TIMEOUT_S)  # one that does not answer has nothing to remove
+    except NotAnswered as error:
+        raise StartUpError([f"{bootstrap_servers}: expected a Kafka cluster that answers, got: {error}"]) from error
+    try:
+        _create(config, admin)
         yield Ground(config, None, f"the Kafka cluster at {bootstrap_servers}, topics {config.relay.name}.*")
     finally:
         _remove(config, AdminClient(settings))
@@ -103,7 +107,7 @@ def real_ground(bootstrap_servers: str) -> Iterator[Ground]:
 
 def _config(name: str, bootstrap_servers: str, *, embedded: bool) -> Config:
     tree = {
-        "relay": {"name": name, "unified_topic": f"{name}.unified", "instance_id": "relay-0"},
+        "relay": {"name": name, "unified_topic": f"{name}.unified", "instance_id": "relay-0", "drain_timeout": "5s"},
         "sources": [{"topic": f"{name}.{source}"} for source in SOURCES],
         "kafka": {
             "bootstrap.servers": bootstrap_servers,
@@ -122,7 +126,10 @@ def _create(config: Config, admin: Admin) -> None:
         count = RELAYS_PARTITION_COUNT if name == names.relays else PARTITION_COUNT
         settings = settings_for(config, name, [])
         wanted.append(NewTopic(name, num_partitions=count, replication_factor=-1, config=settings))
-    failures = admin.create(wanted, _ANSWER_TIMEOUT_S)
+    try:
+        failures = admin.create(wanted, _ANSWER_TIMEOUT_S)
+    except NotAnswered as error:
+        raise StartUpError([f"{config.relay.name}.*: expected the topics to be created, got: {error}"]) from error
     if failures:
         raise StartUpError([f"{name}: expected it to be created, got: {said}" for name, said in failures.items()])
 

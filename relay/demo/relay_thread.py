@@ -10,7 +10,7 @@ from structlog.typing import EventDict, WrappedLogger
 from relay.app import RelayApp, Telemetering
 from relay.clock import Clock
 from relay.demo.ground import Ground
-from relay.errors import RelayError, StartUpError
+from relay.errors import StartUpError
 from relay.exit_codes import ExitCode
 from relay.telemetry.http import Health
 from relay.telemetry.metrics import Metrics
@@ -74,7 +74,7 @@ class RelayThread:
             self._code = self._app.run()
         except StartUpError as error:
             self._failure = error.faults
-        except RelayError as error:
+        except Exception as error:  # noqa: BLE001 - whatever ends the relay is told in the result, not over the table
             self._failure = [f"{type(error).__name__}: {error}"]
 
     def _note(self, _logger: WrappedLogger, _method: str, entry: EventDict) -> EventDict:
