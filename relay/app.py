@@ -33,12 +33,13 @@ from relay.telemetry.http import Health
 from relay.telemetry.listener import Telemetry
 from relay.telemetry.logging import Log
 from relay.telemetry.metrics import Metrics
-from relay.topics import Layout, check_topics, layout
+from relay.topics import Layout, check_topics, layout_of
 
 _RELAYS_READ_TIMEOUT_S: Final = 30.0
 """An open transaction of another relay in the relays topic ends within its time-out, 15 s by default."""
 
-_TOPICS_ANSWER_TIMEOUT_S: Final = 10.0
+_TOPICS_ANSWER_TIMEOUT_S: Final = 2.0
+"""Short, so that a stop is heard while nobody answers."""
 _ASK_AGAIN_AFTER_S: Final = 0.5
 
 
@@ -89,7 +90,10 @@ class RelayApp:
             Fenced: A successor has this identity.
             Fatal: The relay cannot go on.
         """
-        self._layout = self._embedded or self._check_cluster()
+        layout = self._embedded or self._check_cluster()
+        if layout is None:
+            return ExitCode.OK
+        self._layout = layout
         self._join()
         self._begin()
         self._loop.run(self._stopping, self._between_turns)
@@ -102,16 +106,23 @@ class RelayApp:
         self._rejoining.look()
         self._chores.tick()
 
-    def _check_cluster(self) -> Layout:
-        """Hold the topics against what the relay needs, waiting for a cluster that is itself still starting."""
+    def _check_cluster(self) -> Layout | None:
+        """Hold the topics against what the relay needs, waiting for a cluster that is itself still starting.
+
+        Returns:
+            What follows from the topics; None where a stop was asked for before the cluster answered.
+        """
         names = (*self._config.source_topics, *self._config.topics.all())
         deadline_s = self._clock.monotonic_s() + self._config.relay.start_up_timeout / 1000
         topics = None
         while topics is None:
             try:
-                topics = self._admin.topic_facts(names, _TOPICS_ANSWER_TIMEOUT_S)
+                left_s = max(0.1, deadline_s - self._clock.monotonic_s())
+                topics = self._admin.topic_facts(names, min(left_s, _TOPICS_ANSWER_TIMEOUT_S))
             except NotAnswered as error:
-                if self._clock.monotonic_s() > deadline_s or self._stopping():
+                if self._stopping():
+                    return None
+                if self._clock.monotonic_s() > deadline_s:
                     fault = f"kafka.bootstrap.servers: expected an answer within relay.start_up_timeout, got: {error}"
                     raise StartUpError([fault]) from error
                 self._telemetry.health.turned()
@@ -121,7 +132,7 @@ class RelayApp:
             self._telemetry.log.warning("topics.checked", warning=warning)
         if findings.faults:
             raise StartUpError(findings.faults)
-        return layout(self._config, topics)
+        return layout_of(self._config, topics)
 
     def _join(self) -> None:
         """Join the parts; nothing is sent or read yet."""

@@ -16,8 +16,8 @@ from relay.records import SourceRecord
 
 _RECORD_BYTES_MAX: Final = 1_048_588
 """The default `max.message.bytes` of a topic."""
-_NOTHING_RESERVED: Final = "\0"
-"""A file may hold a relay's own run like any other: no run id is reserved here (and none begins so)."""
+_NOTHING_RESERVED: Final = "\ud800"
+"""A file may hold a relay's own run like any other; no run id that was parsed begins with a lone surrogate."""
 
 
 def check_files(files: Sequence[str], out: TextIO, *, enforce: bool, advance: bool) -> ExitCode:

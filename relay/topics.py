@@ -117,7 +117,7 @@ def check_topics(config: Config, topics: Mapping[str, Topic | None]) -> Findings
     return findings
 
 
-def layout(config: Config, topics: Mapping[str, Topic | None]) -> Layout:
+def layout_of(config: Config, topics: Mapping[str, Topic | None]) -> Layout:
     """Take what the relay needs from topics that `check_topics` found no fault with."""
     names = config.topics
     outputs = {name: topic for name in names.all() if (topic := topics[name]) is not None}
