@@ -186,12 +186,15 @@ def _check_counts(config: Config, sources: list[Topic], there: Mapping[str, Topi
         )
 
 
+def _check_policy(topic: Topic, wanted: str, otherwise: str, findings: Findings) -> None:
+    """Hold `cleanup.policy` to exactly one of its two members."""
+    policy = topic.settings.get("cleanup.policy", "delete")
+    if policy != wanted:
+        findings.faults.append(f"{topic.name}: expected cleanup.policy={wanted}, got {policy}; {otherwise}")
+
+
 def _check_source(source: Topic, findings: Findings) -> None:
-    if "compact" in source.settings.get("cleanup.policy", "delete"):
-        findings.faults.append(
-            f"{source.name}: expected cleanup.policy=delete, got {source.settings['cleanup.policy']}; compaction by "
-            "runId would take events out of runs before they are read"
-        )
+    _check_policy(source, "delete", "compaction by runId would take events out of runs before they are read", findings)
     _need(source, "READ", findings)
 
 
@@ -199,11 +202,7 @@ def _check_unified(config: Config, sources: list[Topic], there: Mapping[str, Top
     unified = there.get(config.topics.unified)
     if unified is None:
         return
-    if "compact" in unified.settings.get("cleanup.policy", "delete"):
-        findings.faults.append(
-            f"{unified.name}: expected cleanup.policy=delete, got {unified.settings['cleanup.policy']}; compaction by "
-            "runId would leave one event of each run"
-        )
+    _check_policy(unified, "delete", "compaction by runId would leave one event of each run", findings)
     if unified.settings.get("message.timestamp.type", "CreateTime") != "CreateTime":
         findings.faults.append(
             f"{unified.name}: expected message.timestamp.type=CreateTime, so that records keep theirs, got "
@@ -238,11 +237,7 @@ def _check_compacted(config: Config, there: Mapping[str, Topic], findings: Findi
         topic = there.get(name)
         if topic is None:
             continue
-        policy = topic.settings.get("cleanup.policy", "delete")
-        if policy != "compact":
-            findings.faults.append(
-                f"{name}: expected cleanup.policy=compact, got {policy}; state must not vanish by age"
-            )
+        _check_policy(topic, "compact", "state must not vanish by age", findings)
         if topic.number("delete.retention.ms", 86_400_000) < _TOMBSTONES_MIN_MS:
             got = topic.number("delete.retention.ms", 0)
             findings.faults.append(f"{name}: expected delete.retention.ms of at least {_TOMBSTONES_MIN_MS}, got {got}")
@@ -252,11 +247,7 @@ def _check_quarantine(config: Config, sources: list[Topic], there: Mapping[str, 
     quarantine = there.get(config.topics.quarantine)
     if quarantine is None:
         return
-    if "compact" in quarantine.settings.get("cleanup.policy", "delete"):
-        findings.faults.append(
-            f"{quarantine.name}: expected cleanup.policy=delete, got {quarantine.settings['cleanup.policy']}; "
-            "compaction would lose refused records"
-        )
+    _check_policy(quarantine, "delete", "compaction would lose refused records", findings)
     largest = max((s.number("max.message.bytes", _RECORD_BYTES_DEFAULT) for s in sources), default=0)
     wanted = largest + QUARANTINE_ENVELOPE_BYTES_MAX
     if quarantine.number("max.message.bytes", _RECORD_BYTES_DEFAULT) < wanted:

@@ -51,7 +51,6 @@ class _Restore:
     started_s: float
     committed: dict[str, int | None] | None = None
     end: int | None = None
-    reading: bool = False
     topic_ids: dict[str, str] = field(default_factory=dict)
     starts: dict[str, int] = field(default_factory=dict)
     changelog_positions: dict[str, SourcePosition] = field(default_factory=dict)
@@ -86,11 +85,6 @@ class Restorer:
         self._clock = clock
         self._restores: dict[int, _Restore] = {}
         self._interned = {source: source for source in sources}
-
-    @property
-    def busy(self) -> bool:
-        """Whether a partition is being restored."""
-        return bool(self._restores)
 
     def begin(self, partitions: Iterable[Partition]) -> None:
         """Take partitions in hand; each must be in phase RESTORING."""
