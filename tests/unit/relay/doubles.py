@@ -16,7 +16,7 @@ from relay.loop import Loop, LoopParts
 from relay.outbox import Outbox, OutboxLimits
 from relay.own_run import OwnRun
 from relay.partitions import Partition, Partitions, Phase, Restored
-from relay.records import OutgoingRecord, SourceRecord, TopicPartition
+from relay.records import HASHED, OutgoingRecord, SourceRecord, TopicPartition
 from relay.telemetry.facts import Batch
 from tests.unit.relay.samples import StillClock, config_of, rules
 
@@ -173,9 +173,9 @@ class MemorySink:
         """Every other record of a topic, in order."""
         return [record for transaction in self.committed for record in transaction.written if record.topic == topic]
 
-    def compacted(self, topic: str) -> dict[bytes | None, bytes | None]:
-        """A topic's last value by key, tombstones taken out."""
-        last = {record.key: record.value for record in self.written_to(topic)}
+    def compacted(self, topic: str) -> dict[tuple[int, bytes | None], bytes]:
+        """A topic's last value by partition and key, tombstones taken out."""
+        last = {(record.partition, record.key): record.value for record in self.written_to(topic)}
         return {key: value for key, value in last.items() if value is not None}
 
     def committed_offset(self, entry: TopicPartition) -> int | None:
@@ -312,7 +312,7 @@ class Rig:
     def _recover(self) -> None:
         self.recoveries += 1
         assert not self.sink.in_transaction, "recovered while a client in doubt was there"
-        entry = self.sink.compacted("ethogram-relay.relays").get(b"ethogram-relay/i")
+        entry = self.sink.compacted("ethogram-relay.relays").get((HASHED, b"ethogram-relay/i"))
         run: RelayRun | None = None if entry is None else decode_relay_run(entry)
         self.own_run.adopt(run)
         if run is None:
