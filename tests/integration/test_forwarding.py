@@ -7,6 +7,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
 from tests.support.kafka import KafkaBroker
 from tests.support.ledger import murmur2_partition
@@ -17,6 +18,7 @@ from tests.support.rig import Rig
 DATA_ENV_NAME = "ETHOGRAM_TEST_DATA"
 THREE_SOURCES = (SourcePlan("a"), SourcePlan("b"), SourcePlan("c"))
 RUNS_MANY = 1_000
+CALL_TIMEOUT_S = 30.0
 
 HEADERS: tuple[Headers, ...] = (
     (),
@@ -162,3 +164,39 @@ def test_another_partition_count_hashes_as_java_does(
         assert relay.terminate() == 0
 
     assert rig.ledger.prove().forwarded.total() == 60 * 5
+
+
+def test_only_committed_records_of_a_source_are_judged(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path) -> None:
+    """Aborted records of a transactional producer are never forwarded; offsets pass over them and over markers."""
+    rig = Rig(kafka, topic_prefix, tmp_path)
+    rig.create_topics()
+    client = {"bootstrap.servers": kafka.bootstrap_servers, "transactional.id": f"{rig.name}.producer", "log_level": 0}
+    producer = Producer(client)
+    producer.init_transactions(CALL_TIMEOUT_S)
+
+    def produce_aborted() -> None:
+        producer.begin_transaction()
+        for partition in (0, 1):
+            planned = event("r0", 2, partition=partition)
+            producer.produce(rig.topics[0], planned.value, planned.key, partition)
+        assert producer.flush(CALL_TIMEOUT_S) == 0
+        producer.abort_transaction(CALL_TIMEOUT_S)
+
+    with rig.relay() as relay:
+        relay.wait_ready()
+        rig.produce(0, [started("r0", partition=0), started("r1", partition=1)])
+        produce_aborted()
+        rig.produce(0, [event("r0", 2, partition=0), event("r1", 2, partition=1)])
+        produce_aborted()
+        rig.ledger.wait_judged()
+        assert relay.terminate() == 0
+        relay.start()
+        relay.wait_ready()
+        produce_aborted()
+        rig.produce(0, [finished("r0", 3, 0), finished("r1", 3, 1)])
+        rig.ledger.wait_judged()
+        assert relay.terminate() == 0
+
+    tally = rig.ledger.prove()
+    assert tally.forwarded.total() == 6
+    assert not tally.refused

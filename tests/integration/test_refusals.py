@@ -13,7 +13,7 @@ from tests.support.kafka import KafkaBroker
 from tests.support.ledger import Tally
 from tests.support.plan import Fault, Planned, SourcePlan, event, finished, started
 from tests.support.relay_process import RelayProcess
-from tests.support.rig import Rig, wait_until
+from tests.support.rig import RECORD_BYTES_DEFAULT, Rig, wait_until
 
 FOUR_WAYS = (
     SourcePlan("hold-enforce"),
@@ -39,7 +39,7 @@ def judged(rig: Rig) -> Iterator[tuple[RelayProcess, list[Tally]]]:
     with rig.relay() as relay:
         relay.wait_ready()
         yield relay, tallies
-        rig.ledger.wait_judged()
+        rig.ledger.wait_judged(30)
         metrics = relay.metrics()
         exposed = relay.get("/metrics")
         assert relay.terminate() == 0
@@ -227,3 +227,36 @@ def test_unnamed_and_very_long_runs(kafka: KafkaBroker, topic_prefix: str, tmp_p
     (tally,) = tallies
     assert tally.causes() == {"malformed": 12, "gap": 4}
     assert tally.forwarded.total() == 8
+
+
+def test_largest_record_is_kept_when_refused(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path) -> None:
+    """The largest record that a source takes, refused, is in the quarantine whole; the partition goes on behind it."""
+    rig = Rig(kafka, topic_prefix, tmp_path, FOUR_WAYS[:1])
+    rig.create_topics()
+    large = RECORD_BYTES_DEFAULT - 200
+    value_heavy = Planned(b"{" * large, b"value-heavy", "value-heavy", fault=MALFORMED, partition=0)
+    headers = (("h", b"x" * 500_000), ("h", b"y" * 500_000))
+    header_heavy = Planned(b"{", b"header-heavy", "header-heavy", fault=MALFORMED, headers=headers, partition=0)
+    with judged(rig) as (_relay, tallies):
+        rig.produce(0, [value_heavy, header_heavy, started("behind", partition=0)])
+
+    (tally,) = tallies
+    assert tally.causes() == {"malformed": 2}
+    assert tally.forwarded.total() == 1
+
+
+def test_record_with_a_very_long_key_is_kept_when_refused(
+    kafka: KafkaBroker, topic_prefix: str, tmp_path: Path
+) -> None:
+    """A refused record of the largest size, most of it key, is in the quarantine, too, and stops nothing."""
+    rig = Rig(kafka, topic_prefix, tmp_path, FOUR_WAYS[:1])
+    rig.create_topics()
+    key = b"k" * 400_000
+    value = b"{" * (RECORD_BYTES_DEFAULT - 200 - len(key))
+    key_heavy = Planned(value, key, key.decode(), fault=MALFORMED, partition=0)
+    with judged(rig) as (_relay, tallies):
+        rig.produce(0, [key_heavy, started("behind", partition=0)])
+
+    (tally,) = tallies
+    assert tally.causes() == {"malformed": 1}
+    assert tally.forwarded.total() == 1

@@ -11,12 +11,14 @@ from relay.judge.run_state import RunState
 from tests.support.faulty import INVALID
 from tests.support.kafka import KafkaBroker
 from tests.support.plan import Cursor, SourcePlan, event, started, whole_run
-from tests.support.records import NewRecord, produce_all
-from tests.support.rig import Rig
+from tests.support.records import NewRecord, produce_all, read_all
+from tests.support.rig import Rig, wait_until
 
 CALL_TIMEOUT_S = 30.0
 HELD_OPEN_S = 2.0
 FATAL = 6
+COMPACTED_TIMEOUT_S = 45.0
+ROUNDS = 8
 
 
 def open_transaction(rig: Rig, partition: int, run_id: str) -> Producer:
@@ -67,6 +69,56 @@ def test_restore_waits_for_an_open_transaction(kafka: KafkaBroker, topic_prefix:
     tally = rig.ledger.prove()
     assert tally.causes() == {"finished": 1}
     assert tally.forwarded.total() == 3
+
+
+def test_stop_does_not_wait_for_a_restore(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path) -> None:
+    """A relay that is told to stop while its restore is held up ends at once, its own run closed."""
+    rig = Rig(kafka, topic_prefix, tmp_path)
+    rig.create_topics()
+    holding = open_transaction(rig, 0, "held")
+    rig.produce(0, [started("r", partition=0)])
+    with rig.relay() as relay:
+        wait_until(lambda: "own_run.opened" in relay.log(), 20, "an own run")
+        wait_until(lambda: "restoring" in (relay.get("/readyz") or (0, ""))[1], 20, "a restore that is held up")
+        assert relay.terminate(10) == 0
+        holding.abort_transaction(CALL_TIMEOUT_S)
+        relay.start()
+        relay.wait_ready()
+        rig.ledger.wait_judged()
+        assert relay.terminate() == 0
+    assert rig.ledger.prove().endings() == {"completed": 2}
+
+
+def test_restore_from_a_compacted_changelog(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path) -> None:
+    """After the broker has compacted the changelog, run states and positions are still all there."""
+    compacting = {"segment.ms": "200", "min.cleanable.dirty.ratio": "0.01", "min.compaction.lag.ms": "0"}
+    rig = Rig(kafka, topic_prefix, tmp_path, topic_settings={"changelog": compacting, "relays": compacting})
+    rig.create_topics()
+    with rig.relay() as relay:
+        relay.wait_ready()
+        for seq in range(1, ROUNDS):
+            rig.produce(0, [event(f"r{number}", seq) for number in range(50)])
+            rig.produce(0, [event(f"gap-in-the-own-run-{seq}", 2)])
+            rig.ledger.wait_judged()
+            time.sleep(0.25)  # So that the next write rolls the segment: only what is rolled is compacted.
+
+        def superseded() -> int:
+            rig.produce(0, [event("filler", 2)])
+            records = read_all(kafka.bootstrap_servers, rig.outputs.changelog, end="last_stable")
+            return len(records) - len({(record.partition, record.key) for record in records})
+
+        wait_until(lambda: superseded() < 50, COMPACTED_TIMEOUT_S, "a changelog with few superseded records")
+        rig.ledger.wait_judged()
+        relay.kill()
+        rig.produce(0, [event(f"r{number}", ROUNDS) for number in range(50)])
+        relay.start()
+        relay.wait_ready()
+        rig.ledger.wait_judged()
+        assert relay.terminate() == 0
+
+    tally = rig.ledger.prove()
+    assert tally.forwarded.total() == 50 * ROUNDS
+    assert tally.endings() == {"failed": 1, "completed": 1}
 
 
 def test_states_survive_a_restart(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path) -> None:

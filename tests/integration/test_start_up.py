@@ -1,6 +1,7 @@
 """A cluster or a configuration that would break the relay's promises is refused at the start, with what to change."""
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -95,8 +96,9 @@ def test_wrong_topic_settings_are_named(
     """A topic whose settings would break a promise is refused by name, with the setting that is wanted."""
     rig = Rig(kafka, topic_prefix, tmp_path, AB, topic_settings={name: spec})
     rig.create_topics()
-    (fault,) = (fault for fault in refused_with(rig.relay(), STARTUP) if wanted in fault)
-    assert fault.startswith(f"{rig.name}.{name}:")
+    told = [fault for fault in refused_with(rig.relay(), STARTUP) if wanted in fault]
+    assert told
+    assert all(fault.startswith(f"{rig.name}.{name}:") for fault in told)
 
 
 def test_wrong_partition_counts_are_named(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path) -> None:
@@ -105,7 +107,8 @@ def test_wrong_partition_counts_are_named(kafka: KafkaBroker, topic_prefix: str,
     two.create_topics(leave_out=["b", "changelog", "relays"])
     three = Rig(kafka, f"{topic_prefix}x-", tmp_path, AB, partitions=3)
     three.create_topics(leave_out=["a", "unified", "quarantine", "relays", "changelog"])
-    five = Rig(kafka, f"{topic_prefix}x-", tmp_path, (SourcePlan("relays"),), partitions=5)
+    compacted = {"relays": {"cleanup.policy": "compact"}}
+    five = Rig(kafka, f"{topic_prefix}x-", tmp_path, (SourcePlan("relays"),), partitions=5, topic_settings=compacted)
     five.create_topics(leave_out=["unified", "quarantine"])
 
     told = refused_with(two.relay(), STARTUP)
@@ -157,3 +160,15 @@ def test_cluster_that_does_not_answer_is_named(kafka: KafkaBroker, topic_prefix:
     )
     (fault,) = refused_with(rig.relay(), STARTUP)
     assert fault.startswith("kafka.bootstrap.servers:")
+
+
+def test_port_in_use_is_named(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path) -> None:
+    """A port for metrics and probes that cannot be listened on is a fault of the configuration, named with the port."""
+    rig = Rig(kafka, topic_prefix, tmp_path)
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port: int = taken.getsockname()[1]
+        config = {**rig.config(), "http": {"host": "127.0.0.1", "port": port}}
+        (fault,) = refused_with(rig.relay(config=config), CONFIGURATION)
+    assert str(port) in fault
