@@ -1,0 +1,1 @@
+"""The public API as a user writes it, held to strict types."""
