@@ -5,6 +5,7 @@ Spec: The founding decision: two implementations, one corpus
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
@@ -58,10 +59,9 @@ def _outcomes(paths: Iterable[Path]) -> Iterator[str | None]:
     """The report of each failure, None for each case that passed, and one report for a file that cannot be read."""
     for path in paths:
         try:
-            for file in find_files(path):
-                for vector in read_vectors(file):
-                    failure = replay(vector)
-                    yield None if failure is None else failure.render()
+            for vector in chain.from_iterable(map(read_vectors, find_files(path))):
+                failure = replay(vector)
+                yield None if failure is None else failure.render()
         except VectorFileError as error:
             yield f"ERROR {error}"
 

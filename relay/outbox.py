@@ -4,9 +4,11 @@ The outbox stages; it sends nothing. What it stages becomes current only by `com
 by `dropped`.
 """
 
+import hashlib
 from dataclasses import dataclass, field
 from typing import Final
 
+from ethogram import MAX_EXCERPT_SCALARS, excerpt
 from relay.clock import Clock
 from relay.codec import (
     Quarantined,
@@ -28,7 +30,9 @@ from relay.run_store import PartitionRuns
 from relay.telemetry.facts import Batch
 
 QUARANTINE_ENVELOPE_BYTES_MAX: Final = 65_536
-"""What the quarantine's envelope adds to a record at most, but for a run id of extravagant length."""
+"""What the quarantine's envelope adds to a record at most."""
+QUARANTINE_KEY_BYTES_MAX: Final = 4_096
+"""Longer keys are replaced by their digest as the quarantine record's own key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +213,10 @@ class Outbox:
         own = self._own_run.staged
         if own is None:
             raise RuntimeError("the own run is not open")
-        kept = Quarantined(record, refusal.cause.value, refusal.source_run_id, own.run_id, own.next_seq, now_ms)
-        value = encode_quarantined(kept)
-        size_bytes = record_batch_bytes(record.key, value, None)
+        run_id = excerpt(refusal.source_run_id, MAX_EXCERPT_SCALARS).text
+        kept = Quarantined(record, refusal.cause.value, run_id, own.run_id, own.next_seq, now_ms)
+        key, value = _quarantine_key(record.key), encode_quarantined(kept)
+        size_bytes = record_batch_bytes(key, value, None)
         if size_bytes > self._limits.quarantine_record_bytes_max:
             reason = (
                 f"offset {record.offset} of {record.topic} is refused ({refusal.cause.value}) and its bytes must be "
@@ -220,8 +225,19 @@ class Outbox:
             )
             raise PartitionFault(record.partition, reason)
         self.records.append(self._own_run.refuse(refusal.draft, now_ms, _coordinates(record, refusal)))
-        self.records.append(OutgoingRecord(self._topics.quarantine, value, record.key, HASHED, now_ms, None))
+        self.records.append(OutgoingRecord(self._topics.quarantine, value, key, HASHED, now_ms, None))
         self._staged.batch.count_refused(record, refusal.cause.value)
+
+
+def _quarantine_key(key: bytes | None) -> bytes | None:
+    """The key under which a refused record is kept: its own, so that a run's records stay together in order.
+
+    A key of extravagant length is replaced by its digest; the envelope holds it whole, once, and so fits wherever
+    the largest source record and a bounded envelope do.
+    """
+    if key is None or len(key) <= QUARANTINE_KEY_BYTES_MAX:
+        return key
+    return hashlib.sha256(key).hexdigest().encode()
 
 
 def _coordinates(record: SourceRecord, refusal: Refusal) -> list[Header]:

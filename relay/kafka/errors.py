@@ -6,6 +6,7 @@ from confluent_kafka import KafkaError, KafkaException
 
 from relay.errors import Fatal, Fenced, OutcomeUnknown, RelayError, TransactionAborted
 
+_FATAL: Final = KafkaError._FATAL  # noqa: SLF001 - the client's public constants begin so
 _FENCED: Final = frozenset(
     {
         KafkaError._FENCED,  # noqa: SLF001 - the client's public constants begin so
@@ -16,7 +17,7 @@ _FENCED: Final = frozenset(
 )
 _UNKNOWN: Final = frozenset(
     {
-        KafkaError._TIMED_OUT,  # noqa: SLF001
+        KafkaError._TIMED_OUT,  # noqa: SLF001 - the client's public constants begin so
         KafkaError._TIMED_OUT_QUEUE,  # noqa: SLF001
         KafkaError._MSG_TIMED_OUT,  # noqa: SLF001
         KafkaError._TRANSPORT,  # noqa: SLF001
@@ -32,7 +33,7 @@ _RIGHTS: Final = frozenset(
         KafkaError.GROUP_AUTHORIZATION_FAILED,
         KafkaError.CLUSTER_AUTHORIZATION_FAILED,
         KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
-        KafkaError._AUTHENTICATION,  # noqa: SLF001
+        KafkaError._AUTHENTICATION,  # noqa: SLF001 - the client's public constants begin so
     }
 )
 
@@ -53,7 +54,7 @@ def is_static_fence(error: KafkaError) -> bool:
 
     The client hides the broker's code behind `_FATAL`; only the text names the reason (tried with 2.16).
     """
-    fatal = error.code() == KafkaError._FATAL  # noqa: SLF001
+    fatal = error.code() == _FATAL
     return error.code() == KafkaError.FENCED_INSTANCE_ID or (fatal and "fenced" in error.str().lower())
 
 
@@ -83,6 +84,6 @@ def sort_consumer(error: KafkaError) -> RelayError | None:
     """Say what an error that the consumer reported means; None for what the client mends by itself."""
     if is_static_fence(error):
         return Fenced(describe(error))
-    if error.fatal() or error.code() in _RIGHTS or error.code() == KafkaError._FATAL:  # noqa: SLF001
+    if error.fatal() or error.code() in _RIGHTS or error.code() == _FATAL:
         return Fatal(describe(error))
     return None

@@ -10,10 +10,11 @@ from typing import Any, Final
 from relay.config import Config
 from relay.judge.partitioner import murmur2_partition
 from relay.kafka.admin import TopicFacts
-from relay.kafka.log_reader import LogReader
+from relay.kafka.log_reader import LogReader, LogRecord
 
 _RECORDS_LOOKED_AT: Final = 1000
 _PATIENCE_S: Final = 2.0
+_READ_TIMEOUT_S: Final = 0.2
 
 
 def sources_that_hash_otherwise(
@@ -46,12 +47,9 @@ def _hashes_otherwise(topic: TopicFacts, settings: dict[str, Any]) -> bool:
         for partition in range(topic.partition_count):
             reader.start(partition, None)
         deadline = time.monotonic() + _PATIENCE_S
-        seen = 0
-        while seen < _RECORDS_LOOKED_AT and time.monotonic() < deadline:
-            for record in reader.read(0.2):
-                seen += 1
-                if record.key and murmur2_partition(record.key, topic.partition_count) != record.partition:
-                    return True
+        seen: list[LogRecord] = []
+        while len(seen) < _RECORDS_LOOKED_AT and time.monotonic() < deadline:
+            seen += reader.read(_READ_TIMEOUT_S)
     finally:
         reader.close()
-    return False
+    return any(r.key and murmur2_partition(r.key, topic.partition_count) != r.partition for r in seen)

@@ -9,6 +9,8 @@ from relay.errors import Fatal
 from relay.kafka.errors import describe, kafka_error, sort_consumer
 from relay.kafka.wake import wake_leaders
 
+_PARTITION_EOF: Final = KafkaError._PARTITION_EOF  # noqa: SLF001 - the client's public constants begin so
+_NOT_THERE: Final = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)  # noqa: SLF001 - the client's public constants begin so
 _RECORDS_A_CALL: Final = 10_000
 
 
@@ -92,10 +94,10 @@ class LogReader:
 
     def _note(self, error: KafkaError, partition: int | None, offset: int | None) -> None:
         if partition in self._positions and offset is not None:
-            if error.code() == KafkaError._PARTITION_EOF:  # noqa: SLF001 - the client's public constants begin so
+            if error.code() == _PARTITION_EOF:
                 self._positions[partition] = max(self._positions[partition], offset)
                 return
-            if error.code() in (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE):  # noqa: SLF001
+            if error.code() in _NOT_THERE:
                 self._out_of_range.add(partition)
                 return
         failure = sort_consumer(error)

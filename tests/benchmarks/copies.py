@@ -90,8 +90,8 @@ def copy(bootstrap: str, name: str, count: int) -> dict[str, float]:
                 due = time.perf_counter() + COMMIT_INTERVAL_S
             for message in messages:
                 partition = message.partition()
-                produce(unified, message.value(), message.key(), partition, None, None, message.timestamp()[1])  # type: ignore[arg-type]
-                offsets[message.topic(), partition] = message.offset() + 1  # type: ignore[index, operator]
+                produce(unified, message.value(), message.key(), partition, None, None, message.timestamp()[1])  # type: ignore[arg-type]  # records have all
+                offsets[message.topic(), partition] = message.offset() + 1  # type: ignore[index, operator]  # as above
             in_hand += len(messages)
             producer.poll(0)
         if in_hand and time.perf_counter() >= due:

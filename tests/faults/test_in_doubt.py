@@ -20,6 +20,15 @@ FREEZES = 3
 CALL_TIMEOUT_S = 1
 
 
+def freeze_under_load(rig: Rig, load: Load, broker_pid: int, after_s: float) -> None:
+    """Stop the broker for longer than a commit may take, so long after the load began."""
+    with rig.load(load, 0.02):
+        time.sleep(after_s)  # The moment of the freeze is what is drawn.
+        os.kill(broker_pid, signal.SIGSTOP)
+        time.sleep(CALL_TIMEOUT_S + 1.0)
+        os.kill(broker_pid, signal.SIGCONT)
+
+
 def test_frozen_broker_leaves_commits_in_doubt(topic_prefix: str, tmp_path: Path, rng: random.Random) -> None:
     """A commit that times out may be made or not: the relay asks before it writes on, so nothing is lost or doubled.
 
@@ -37,11 +46,7 @@ def test_frozen_broker_leaves_commits_in_doubt(topic_prefix: str, tmp_path: Path
             relay.wait_ready()
             doubts = 0.0
             for _ in range(FREEZES):
-                with rig.load(load, 0.02):
-                    time.sleep(rng.uniform(0.5, 1.0))  # The moment of the freeze is what is drawn.
-                    os.kill(broker_pid, signal.SIGSTOP)
-                    time.sleep(CALL_TIMEOUT_S + 1.0)
-                    os.kill(broker_pid, signal.SIGCONT)
+                freeze_under_load(rig, load, broker_pid, rng.uniform(0.5, 1.0))
                 wait_until(lambda: relay.get("/readyz") is not None, 30, "the relay ready again")
                 rig.ledger.wait_judged()
                 doubts = relay.metrics().value("ethogram_relay_transactions_total", outcome="unknown")

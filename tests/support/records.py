@@ -108,7 +108,7 @@ def end_offsets(bootstrap_servers: str, topic: str, end: End = "high_watermark")
     """
     stable = end == "last_stable"
     isolation = IsolationLevel.READ_COMMITTED if stable else IsolationLevel.READ_UNCOMMITTED
-    return _list_offsets(bootstrap_servers, topic, OffsetSpec.latest(), isolation)  # type: ignore[no-untyped-call]
+    return _list_offsets(bootstrap_servers, topic, OffsetSpec.latest(), isolation)  # type: ignore[no-untyped-call]  # the client's own
 
 
 def produce_all(
@@ -201,7 +201,7 @@ def read_all(
         KafkaException: If the client reports an error.
     """
     ends = end_offsets(bootstrap_servers, topic, end)
-    starts = _list_offsets(bootstrap_servers, topic, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+    starts = _list_offsets(bootstrap_servers, topic, OffsetSpec.earliest())  # type: ignore[no-untyped-call]  # the client's own
     reached = dict(starts)
     waiting = {number for number in ends if starts[number] < ends[number]}
     records: list[ReadRecord] = []

@@ -210,6 +210,14 @@ def _build(folder: Path) -> None:
         shutil.rmtree(stage, ignore_errors=True)
 
 
+def _build_if_needed(folder: Path) -> None:
+    """Ask again under the lock: whoever held it before may have built the cache."""
+    if manifest_fault(folder) is None:
+        return
+    sys.stderr.write(f"kafka: fetching Apache Kafka {KAFKA_VERSION} once (56 MB) into {folder}\n")
+    _build(folder)
+
+
 def ensure_jars(root: Path) -> list[Path]:
     """Give the broker's jars, fetching them if they are not yet in the cache.
 
@@ -226,10 +234,7 @@ def ensure_jars(root: Path) -> list[Path]:
     if manifest_fault(folder) is not None:
         try:
             with exclusive(root / f"{folder.name}.lock"):
-                # Asked again under the lock: whoever held it before may have built the cache.
-                if manifest_fault(folder) is not None:
-                    sys.stderr.write(f"kafka: fetching Apache Kafka {KAFKA_VERSION} once (56 MB) into {folder}\n")
-                    _build(folder)
+                _build_if_needed(folder)
         except OSError as error:
             raise LocalKafkaError(
                 f"{root}: expected a folder for Apache Kafka's jars, got {error.strerror}: set ETHOGRAM_CACHE_DIR"

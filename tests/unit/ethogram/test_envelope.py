@@ -33,7 +33,7 @@ def test_stamp_refuses_what_is_no_seq(seq: Any) -> None:  # noqa: ANN401 - wrong
         (EventDraft("x", 1, 5), "r", "t", "capturedAt"),  # type: ignore[arg-type]  # wrong on purpose
     ],
 )
-def test_stamp_refuses_what_is_no_text(draft: EventDraft, run_id: str, ts: Any, path: str) -> None:  # noqa: ANN401
+def test_stamp_refuses_what_is_no_text(draft: EventDraft, run_id: str, ts: Any, path: str) -> None:  # noqa: ANN401 - any at all
     """Every text of an envelope is one that UTF-8 can hold."""
     with pytest.raises(ethogram.ParseError) as caught:
         ethogram.stamp(draft, run_id=run_id, seq=1, ts=ts)
