@@ -264,7 +264,7 @@ class Rig:
         self.restore = MemoryRestore(config.source_topics, self.sink)
         self.told = Told()
         self.own_run = OwnRun("ethogram-relay", "ethogram-relay/i", "u")
-        limits = OutboxLimits(1_000_000, keep_partition=True)
+        limits = OutboxLimits(1_000_000, 1_000_000)
         self.outbox = Outbox(config.topics, self.own_run, limits, self.clock)
         self.recoveries = 0
         self.before_commit: Callable[[], None] = lambda: None

@@ -91,8 +91,10 @@ def rules(
     enforce: bool = True,
     advance: bool = False,
     record_bytes_max: int = 1_000_000,
+    state_bytes_max: int = 1_000_000,
     murmur2: int = 0,
     own_run_prefix: str = "relay/",
 ) -> SourceRules:
     """How a source is judged: the defaults of the configuration."""
-    return SourceRules.of(source, own_run_prefix, record_bytes_max, enforce=enforce, advance=advance, murmur2=murmur2)
+    sizes = (record_bytes_max, state_bytes_max)
+    return SourceRules.of(source, own_run_prefix, *sizes, enforce=enforce, advance=advance, murmur2=murmur2)

@@ -28,7 +28,9 @@ CHANGELOG = "ethogram-relay.changelog"
 def test_chores_are_done_when_due() -> None:
     """A chore is done once its interval has passed, first after one interval, and then again."""
     clock, done = StillClock(), list[str]()
-    chores = Chores(clock, [Chore(1.0, lambda: done.append("often")), Chore(60.0, lambda: done.append("seldom"))])
+    chores = Chores(
+        clock, [Chore(1.0, lambda: done.append("often")), Chore(60.0, lambda: done.append("seldom"))], lambda: True
+    )
     chores.tick()
     assert done == []
     clock.advance(1.0)
@@ -40,7 +42,9 @@ def test_chores_are_done_when_due() -> None:
 def test_one_chore_a_tick() -> None:
     """A tick does at most one chore, the most urgent first, so that the loop turns in between."""
     clock, done = StillClock(), list[str]()
-    chores = Chores(clock, [Chore(1.0, lambda: done.append("first")), Chore(1.0, lambda: done.append("second"))])
+    chores = Chores(
+        clock, [Chore(1.0, lambda: done.append("first")), Chore(1.0, lambda: done.append("second"))], lambda: True
+    )
     clock.advance(5.0)
     chores.tick()
     assert done == ["first"]
@@ -102,6 +106,7 @@ LAYOUT = Layout(
     partition_count=1,
     keep_partition=True,
     record_bytes_max=1,
+    state_bytes_max=1,
     quarantine_bytes_max=1,
     batch_bytes_max=1,
     forget_finished_ms=1000,
@@ -159,6 +164,27 @@ def test_forgetting_is_a_transaction_of_its_own() -> None:
     forgetting_of(rig).forget()
     assert partition.runs.get("idle") is not None
     assert rig.sink.committed_offset(A0) == 2
+
+
+def test_nothing_is_forgotten_before_what_is_in_hand_is_settled() -> None:
+    """Where the transaction in hand is not committed, forgetting waits for the next time."""
+    rig = Rig([event_record("r", 1, offset=0), event_record("r", 2, offset=1)])
+    rig.source.limits = [1, 1]
+    partition = aged(rig)
+    rig.loop.turn()
+    rig.sink.endings = [TransactionAborted("why")]
+    forgetting_of(rig).forget()
+    assert partition.runs.get("finished") is not None
+    assert len(rig.sink.committed) == 2
+
+
+def test_nothing_to_forget_writes_nothing() -> None:
+    """Without a run past its horizon there is no transaction."""
+    rig = Rig()
+    rig.assign(0)
+    rig.sink.calls.clear()
+    forgetting_of(rig).forget()
+    assert rig.sink.calls == []
 
 
 def test_a_forgetting_that_fails_is_found_again() -> None:

@@ -20,7 +20,7 @@ class Living:
         self.clock = StillClock()
         config = config_of()
         self.own = OwnRun("ethogram-relay", config.identity, "u")
-        self.outbox = Outbox(config.topics, self.own, OutboxLimits(10_000, keep_partition=True), self.clock)
+        self.outbox = Outbox(config.topics, self.own, OutboxLimits(10_000, 10_000), self.clock)
         self.life = Life(config, self.own, self.outbox, self.clock, lambda: self.found)
 
     def said(self) -> list[Event]:
@@ -36,7 +36,8 @@ class Living:
 def test_a_first_life_opens_its_run() -> None:
     """With nothing left open a run of the identity is begun, under an id of its own."""
     living = Living({"ethogram-relay/other": RelayRun("ethogram-relay/other/1", 5, NOW_MS)})
-    assert living.life.begin() is None
+    living.life.begin()
+    assert living.life.left_open is None
     (started,) = living.said()
     assert started.type == "run.started"
     assert started.run_id.startswith("ethogram-relay/i/")
@@ -50,7 +51,8 @@ def test_a_run_that_was_left_open_is_ended_first() -> None:
     """A successor ends the run that its identity left open as failed, with reason and duration, then starts its own."""
     left = RelayRun("ethogram-relay/i/old", 7, NOW_MS - 60_000)
     living = Living({"ethogram-relay/i": left})
-    assert living.life.begin() == left
+    living.life.begin()
+    assert living.life.left_open == left
     finished, started = living.said()
     assert (finished.run_id, finished.seq, finished.type) == ("ethogram-relay/i/old", 7, "run.finished")
     assert finished.payload == {

@@ -23,6 +23,36 @@ def test_a_batch_is_judged_and_committed() -> None:
     assert rig.told.batches[0][0].refused == {("a", "gap"): 1}
 
 
+def test_the_loop_turns_until_a_stop() -> None:
+    """Between two turns the rest is done, and no turn begins once a stop was asked for."""
+    rig, between = Rig(FEED), list[int]()
+    rig.assign(0)
+    rig.loop.run(lambda: len(between) == 3, lambda: between.append(len(rig.source.patience_s)))
+    assert between == [2, 3, 4]
+    rig.loop.commit()
+    assert_feed_is_done(rig)
+
+
+def test_a_backlog_is_gathered_for_longer() -> None:
+    """While fetches come back full, a transaction gathers for three intervals: each commit costs a pause."""
+    rig = Rig([event_record("r", seq, offset=seq - 1) for seq in range(1, 1501)])
+    rig.assign(0)
+    rig.loop.turn()
+    rig.clock.advance(0.25)
+    rig.loop.turn()
+    assert len(rig.told.batches) == 1
+    assert rig.told.batches[0][0].forwarded == {"a": 1500}
+    rig = Rig([event_record("r", seq, offset=seq - 1) for seq in range(1, 3001)])
+    rig.assign(0)
+    for _turn in range(2):
+        rig.loop.turn()
+        rig.clock.advance(0.14)
+    assert rig.told.batches == []
+    rig.clock.advance(0.1)
+    rig.loop.turn()
+    assert rig.told.batches[0][0].forwarded == {"a": 3000}
+
+
 def test_nothing_is_current_before_the_commit() -> None:
     """States and positions of the transaction in hand are staged until it is committed."""
     rig = Rig(FEED)

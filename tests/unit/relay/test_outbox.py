@@ -29,11 +29,11 @@ CHANGELOG, RELAYS, QUARANTINE = "ethogram-relay.changelog", "ethogram-relay.rela
 class Staging:
     """An outbox with an own run that is open and committed, and one partition number."""
 
-    def __init__(self, quarantine_record_bytes_max: int = 1_000_000) -> None:
+    def __init__(self, quarantine_record_bytes_max: int = 1_000_000, unified_record_bytes_max: int = 1_000_000) -> None:
         self.clock = StillClock()
         self.own_run = OwnRun("ethogram-relay", "ethogram-relay/i", "u")
         self.own_run.adopt(RelayRun("ethogram-relay/i/1", 2, NOW_MS))
-        limits = OutboxLimits(quarantine_record_bytes_max, keep_partition=True)
+        limits = OutboxLimits(quarantine_record_bytes_max, unified_record_bytes_max)
         self.outbox = Outbox(config_of().topics, self.own_run, limits, self.clock)
         self.partition = Partition(3, PartitionRuns(), None)
         self.partition.topic_ids = {"a": "id-a"}

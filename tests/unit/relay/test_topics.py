@@ -247,6 +247,7 @@ def test_a_layout_is_taken_from_the_topics() -> None:
         partition_count=4,
         keep_partition=False,
         record_bytes_max=900_000,
+        state_bytes_max=1_048_588,
         quarantine_bytes_max=2_000_000,
         batch_bytes_max=800_000,
         forget_finished_ms=9 * DAY_MS,

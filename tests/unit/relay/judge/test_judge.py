@@ -259,6 +259,12 @@ def test_record_size_is_measured_exactly() -> None:
         }
 
 
+def test_headers_are_measured_whatever_the_value() -> None:
+    """Size: a small value behind large headers is too large all the same."""
+    large = record(event_bytes(), headers=[("h", b"x" * 5000)])
+    assert payload_of(large, how=rules(record_bytes_max=4000))["field"] == "record"
+
+
 def test_a_value_that_is_safe_by_size_needs_no_measuring() -> None:
     """Size: the bound under which a record is not measured cannot let one pass that the outputs refuse."""
     how = rules(record_bytes_max=2000)

@@ -107,6 +107,7 @@ def test_a_commit_is_counted_whole() -> None:
     metrics = Metrics(["a"])
     batch = batch_of(forwarded=2, refused=1)
     batch.count_finding("a", "OverBound")
+    batch.altered["a", "timestamp_zero"] += 1
     metrics.batch_committed(batch, duration_s=0.03, now_ms=NOW_MS)
     samples = scrape(metrics)
     assert of(samples, "records_consumed_total", source="a") == 3
@@ -114,6 +115,7 @@ def test_a_commit_is_counted_whole() -> None:
     assert of(samples, "records_refused_total", source="a", cause="malformed") == 1
     assert of(samples, "bytes_forwarded_total", source="a") == 2 * len(event_record().value or b"")
     assert of(samples, "validation_findings_total", source="a", kind="OverBound") == 1
+    assert of(samples, "records_altered_total", source="a", what="timestamp_zero") == 1
     assert of(samples, "transactions_total", outcome="committed") == 1
     assert of(samples, "transaction_duration_seconds_sum") == pytest.approx(0.03)
     assert of(samples, "end_to_end_latency_seconds_sum", source="a") == pytest.approx(0.005)
