@@ -4,6 +4,8 @@ import random
 import time
 from pathlib import Path
 
+import pytest
+
 from tests.support.kafka import KafkaBroker
 from tests.support.ledger import Tally
 from tests.support.load import Load
@@ -14,6 +16,9 @@ from tests.support.rig import SESSION_TIMEOUT_MS, Rig, wait_until
 AB = (SourcePlan("a"), SourcePlan("b"))
 ABC = (*AB, SourcePlan("c"))
 TAKEOVER_TIMEOUT_S = 4 * SESSION_TIMEOUT_MS / 1000
+HANG_S = 4.5
+"""Past a transaction's time-out of 2 s and the broker's look for such, within the group's session."""
+FENCED = 5
 AT_WORK_S = 1.0
 """How long a new assignment is put under load before the next disturbance."""
 
@@ -167,9 +172,12 @@ def test_relay_that_hangs_past_its_session(
 def test_relay_that_hangs_past_its_transaction(
     kafka: KafkaBroker, topic_prefix: str, tmp_path: Path, rng: random.Random
 ) -> None:
-    """A relay that hangs with an open transaction beyond the transaction's time-out ends as fenced; nothing is lost."""
-    client = {"transaction.timeout.ms": 2_000}
-    config = {"relay": {"commit_interval_ms": 800}, "kafka": client}
+    """A relay that hangs with an open transaction beyond the transaction's time-out loses nothing, repeats nothing.
+
+    Whether its next call finds it fenced or only its records timed out is the client's choice; it ends with the code
+    for that, or reads back what is true and goes on.
+    """
+    config = {"relay": {"commit_interval_ms": 800}, "kafka": {"transaction.timeout.ms": 2_000}}
     rig = Rig(kafka, topic_prefix, tmp_path, AB, partitions=2, config=config)
     rig.create_topics()
     load = Load(rng, sources=2, records=30)
@@ -178,15 +186,57 @@ def test_relay_that_hangs_past_its_transaction(
         with rig.load(load, 0.05):
             time.sleep(AT_WORK_S)
             relay.pause()
-            time.sleep(5)  # Past the transaction's time-out and the broker's look for such, within the session.
+            time.sleep(HANG_S)
+            committed = rig.ledger.committed()
             relay.resume()
-            code = relay.wait_exit()
-            relay.start()
-            relay.wait_ready()
+            wait_until(
+                lambda: relay.process.poll() is not None or rig.ledger.committed() != committed,
+                TAKEOVER_TIMEOUT_S,
+                "its end, or its going on",
+            )
+            time.sleep(AT_WORK_S)
+            fenced = relay.process.poll() is not None
+            if fenced:
+                assert relay.wait_exit() == FENCED
+                relay.start()
+                relay.wait_ready()
         settle(rig, load)
         assert relay.terminate() == 0
 
     tally = rig.ledger.prove()
     assert_all_causes(tally)
-    assert code == 5
-    assert tally.endings() == {"failed": 1, "completed": 1}
+    assert tally.endings() == ({"failed": 1, "completed": 1} if fenced else {"completed": 1})
+
+
+@pytest.mark.parametrize("session_timeout_ms", [SESSION_TIMEOUT_MS, 30_000], ids=["past-session", "within-session"])
+def test_relay_that_hangs_does_not_disturb_its_successor(
+    kafka: KafkaBroker, topic_prefix: str, tmp_path: Path, rng: random.Random, session_timeout_ms: int
+) -> None:
+    """A relay that hung, was replaced under its own identity, and wakes up, ends as fenced; its successor goes on."""
+    client = {"transaction.timeout.ms": 2_000, "session.timeout.ms": session_timeout_ms}
+    config = {"relay": {"commit_interval_ms": 800}, "kafka": client}
+    rig = Rig(kafka, topic_prefix, tmp_path, AB, partitions=2, config=config)
+    rig.create_topics()
+    load = Load(rng, sources=2, records=30)
+    with rig.relay("relay-0", life="-old") as old, rig.load(load, 0.05):
+        old.wait_ready()
+        time.sleep(AT_WORK_S)
+        old.pause()
+        hung_s = time.monotonic()
+        with rig.relay("relay-0", life="-new") as new:
+            new.wait_ready()
+            past_session_s = SESSION_TIMEOUT_MS / 1000 + AT_WORK_S
+            time.sleep(max(0.0, hung_s + past_session_s - time.monotonic()))
+            old.resume()
+            assert old.wait_exit() == FENCED, old.log_tail()
+            time.sleep(2 * AT_WORK_S)
+            assert new.process.poll() is None, f"the successor was fenced\n{new.log_tail()}"
+            assert new.terminate() == 0
+    with rig.relay("relay-0", life="-last") as last:
+        last.wait_ready()
+        settle(rig, load)
+        assert last.terminate() == 0
+
+    tally = rig.ledger.prove()
+    assert_all_causes(tally)
+    assert tally.endings() == {"failed": 1, "completed": 2}
