@@ -38,6 +38,8 @@ from relay.topics import Layout, check_topics, layout_of
 _RELAYS_READ_TIMEOUT_S: Final = 30.0
 """An open transaction of another relay in the relays topic ends within its time-out, 15 s by default."""
 
+_REAPER_PATIENCE_S: Final = 5.0
+"""The dead can wait: what is not answered by then is asked again at the next look."""
 _TOPICS_ANSWER_TIMEOUT_S: Final = 2.0
 """Short, so that a stop is heard while nobody answers."""
 _ASK_AGAIN_AFTER_S: Final = 0.5
@@ -95,7 +97,8 @@ class RelayApp:
             return ExitCode.OK
         self._layout = layout
         self._join()
-        self._begin()
+        if not self._begin():
+            return ExitCode.OK
         self._loop.run(self._stopping, self._between_turns)
         return self._drain()
 
@@ -139,9 +142,9 @@ class RelayApp:
         config, clock, names = self._config, self._clock, self._config.topics
         self._own_run = OwnRun(config.relay.name, config.identity, names.unified)
         self._partitions = Partitions(config.source_topics)
-        limits = OutboxLimits(self._layout.quarantine_bytes_max, self._layout.keep_partition)
+        limits = OutboxLimits(self._layout.quarantine_bytes_max, self._layout.record_bytes_max)
         self._outbox = Outbox(names, self._own_run, limits, clock)
-        self._producer = self._producer_of(config.identity)
+        self._producer = self._producer_of(config.identity, config.relay.start_up_timeout / 1000)
         self._life = Life(config, self._own_run, self._outbox, clock, self._renew_and_read)
         self._reader = LogReader(reader_settings(config), names.changelog)
         self._member = SourceConsumer(member_settings(config))
@@ -167,7 +170,7 @@ class RelayApp:
         self._rejoining = Rejoining(
             self._partitions, self._member.rejoin, self._session_timeout_s, clock, self._telemetry.log
         )
-        self._chores = Chores(clock, self._chore_list())
+        self._chores = Chores(clock, self._chore_list(), self._loop.commit)
 
     def _rules(self) -> dict[str, SourceRules]:
         """How each source is judged."""
@@ -176,6 +179,7 @@ class RelayApp:
                 source.topic,
                 own_run_prefix=f"{self._config.relay.name}/",
                 record_bytes_max=self._layout.record_bytes_max,
+                state_bytes_max=self._layout.state_bytes_max,
                 enforce=source.validation == "enforce",
                 advance=source.after_refusal == "advance",
                 murmur2=self._layout.partition_count if source.partitioner == "murmur2" else 0,
@@ -189,7 +193,7 @@ class RelayApp:
         chores = [
             Chore(GAUGES_INTERVAL_S, self._gauges.look),
             Chore(ROTATE_INTERVAL_S, self._rotate),
-            Chore(FORGET_INTERVAL_S, forgetting.forget),
+            Chore(FORGET_INTERVAL_S, forgetting.forget, between_transactions=True),
         ]
         if self._embedded is None:
             watch = Watch(self._config, self._admin, self._layout, self._partitions, self._loop.halt)
@@ -197,13 +201,16 @@ class RelayApp:
                 self._config,
                 self._admin,
                 self._partitions,
-                self._read_open_runs,
-                self._producer_of,
+                lambda: self._read_open_runs(_REAPER_PATIENCE_S),
+                lambda identity: self._producer_of(identity, _REAPER_PATIENCE_S),
                 self._session_timeout_s,
                 self._clock,
                 self._telemetry.log,
             )
-            chores += [Chore(WATCH_INTERVAL_S, watch.look), Chore(self._session_timeout_s / 2, reaper.look)]
+            chores += [
+                Chore(WATCH_INTERVAL_S, watch.look, between_transactions=True),
+                Chore(self._session_timeout_s / 2, reaper.look, between_transactions=True),
+            ]
         return chores
 
     def _rotate(self) -> None:
@@ -211,21 +218,24 @@ class RelayApp:
         self._life.rotate_if_old()
         self._loop.commit()
 
-    def _begin(self) -> None:
-        """Take the identity over, open the own run, and only then join the group."""
-        deadline_s = self._clock.monotonic_s() + self._config.relay.start_up_timeout / 1000
-        left_open = self._life.begin()
-        while not self._loop.commit():
-            if self._clock.monotonic_s() > deadline_s or self._stopping():
-                raise Fatal("the own run could not be opened; see the failed transactions before this line")
-            left_open = self._life.begin()
-        opened = self._own_run.current
+    def _begin(self) -> bool:
+        """Take the identity over, open the own run, and only then join the group.
+
+        Returns:
+            Whether that was done; False where a stop was asked for before.
+        """
+        if not self._loop.begin(self._life.begin, self._config.relay.start_up_timeout / 1000, self._stopping):
+            if self._stopping():
+                return False
+            raise Fatal("the own run could not be opened; see the failed transactions before this line")
+        opened, left_open = self._own_run.current, self._life.left_open
         self._telemetry.log.info(
             "own_run.opened",
             run_id=opened.run_id if opened else None,
             closed_run_id=left_open.run_id if left_open else None,
         )
         self._member.join(self._config.source_topics, self._loop)
+        return True
 
     def _drain(self) -> ExitCode:
         """Commit what is in hand, end the own run, leave; all of it within the budget."""
@@ -237,22 +247,22 @@ class RelayApp:
         self._telemetry.log.info("relay.stopped", drained=drained)
         return ExitCode.OK if drained else ExitCode.DRAIN_TIMEOUT
 
-    def _producer_of(self, identity: str) -> TransactionalProducer:
+    def _producer_of(self, identity: str, init_timeout_s: float) -> TransactionalProducer:
         largest = max(self._layout.record_bytes_max, self._layout.quarantine_bytes_max)
         return TransactionalProducer(
             producer_settings(self._config, identity, largest, self._layout.batch_bytes_max),
             keep_partition=self._layout.keep_partition,
-            init_timeout_s=self._config.relay.start_up_timeout / 1000,
+            init_timeout_s=init_timeout_s,
             call_timeout_s=self._config.relay.transaction_call_timeout / 1000,
         )
 
     def _renew_and_read(self) -> dict[str, RelayRun]:
         self._producer.renew()
         try:
-            return self._read_open_runs()
+            return self._read_open_runs(_RELAYS_READ_TIMEOUT_S)
         except NotAnswered as error:
             raise Fatal(str(error)) from error
 
-    def _read_open_runs(self) -> dict[str, RelayRun]:
+    def _read_open_runs(self, timeout_s: float) -> dict[str, RelayRun]:
         topic = self._config.topics.relays
-        return read_open_runs(reader_settings(self._config), topic, self._admin, _RELAYS_READ_TIMEOUT_S)
+        return read_open_runs(reader_settings(self._config), topic, self._admin, timeout_s)

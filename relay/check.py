@@ -33,7 +33,9 @@ def check_files(files: Sequence[str], out: TextIO, *, enforce: bool, advance: bo
     Returns:
         OK, FOUND if anything was refused, USAGE for a file that cannot be read.
     """
-    rules = SourceRules.of("check", _NOTHING_RESERVED, _RECORD_BYTES_MAX, enforce=enforce, advance=advance)
+    rules = SourceRules.of(
+        "check", _NOTHING_RESERVED, _RECORD_BYTES_MAX, _RECORD_BYTES_MAX, enforce=enforce, advance=advance
+    )
     runs: dict[str, RunState] = {}
     causes: Counter[str] = Counter()
     findings = 0

@@ -1,6 +1,7 @@
 """What must be done now and then: gauges, forgetting, watching the topics, ending the runs of the dead.
 
-Each chore has its interval; `tick` runs at most one of them a call, between transactions.
+Each chore has its interval; `tick` runs at most one of them a call. One that asks the cluster, or needs a transaction
+of its own, is done between transactions: however long the answer takes, nothing may time out meanwhile.
 """
 
 from collections.abc import Callable
@@ -21,6 +22,7 @@ class Chore:
 
     interval_s: float
     do: Callable[[], None]
+    between_transactions: bool = False
     due_s: float = 0.0
 
 
@@ -30,11 +32,13 @@ class Chores:
     Args:
         clock: The relay's clock.
         chores: The chores, the most urgent first.
+        settle: Ends the transaction in hand; False when it was not committed.
     """
 
-    def __init__(self, clock: Clock, chores: list[Chore]) -> None:
+    def __init__(self, clock: Clock, chores: list[Chore], settle: Callable[[], bool]) -> None:
         self._clock = clock
         self._chores = chores
+        self._settle = settle
         for chore in chores:
             chore.due_s = clock.monotonic_s() + chore.interval_s
 
@@ -43,6 +47,8 @@ class Chores:
         now_s = self._clock.monotonic_s()
         for chore in self._chores:
             if now_s >= chore.due_s:
+                if chore.between_transactions and not self._settle():
+                    return  # still due: the next turn looks again
                 chore.due_s = now_s + chore.interval_s
                 chore.do()
                 return

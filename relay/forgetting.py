@@ -35,11 +35,11 @@ class Forgetting:
         self._clock = clock
 
     def forget(self) -> None:
-        """Forget what is past its horizon in each running partition."""
+        """Forget what is past its horizon in each running partition.
+
+        Called between transactions, for one of its own: a run must not be judged and forgotten in the same one.
+        """
         if self._layout.forget_finished_ms is None or self._layout.forget_idle_ms is None:
-            return
-        # A transaction of its own: a run must not be judged and forgotten in the same one.
-        if not self._commit():
             return
         now_ms = self._clock.now_ms()
         staged = False

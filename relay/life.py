@@ -43,25 +43,23 @@ class Life:
         self._outbox = outbox
         self._clock = clock
         self._read_open_runs = read_open_runs
+        self.left_open: RelayRun | None = None
+        """The run that was found open at the start, None where there was none."""
         self._own_run_ids: set[str] = set()
         """Every run of this process life: one a day by default."""
 
-    def begin(self) -> RelayRun | None:
-        """Stage the end of the run that was left open, if one was, and the start of a new one.
-
-        Returns:
-            The run that was left open.
-        """
+    def begin(self) -> None:
+        """Stage the end of the run that was left open, if one was, and the start of a new one."""
         self._outbox.dropped()
         found = self._read_open_runs().get(self._own_run.identity)
         self._own_run.adopt(found)
         if found is not None and found.run_id in self._own_run_ids:
-            return None
+            return
         now_ms = self._clock.now_ms()
         if found is not None:
             self._outbox.stage_own(self._own_run.close("failed", LEFT_OPEN_REASON, now_ms))
+            self.left_open = found
         self._open(now_ms)
-        return found
 
     def recover(self) -> None:
         """After a transaction of unknown outcome: go on with what the relays topic says is true.

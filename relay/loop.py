@@ -122,6 +122,26 @@ class Loop:
         self._failing_since_s = None
         return True
 
+    def begin(self, stage_first: Callable[[], None], budget_s: float, stopping: Callable[[], bool]) -> bool:
+        """Commit the first words of the own run, before the first turn.
+
+        Args:
+            stage_first: Takes the identity over, settling whatever it left open or in doubt, and stages them; called
+                again where their transaction was not committed.
+            budget_s: The bound of the whole, seconds.
+            stopping: Whether a stop was asked for.
+
+        Returns:
+            Whether the first words are committed.
+        """
+        deadline_s = self._parts.clock.monotonic_s() + budget_s
+        while not stopping() and self._parts.clock.monotonic_s() < deadline_s:
+            stage_first()
+            self._in_doubt = False
+            if self.commit():
+                return True
+        return False
+
     def drain(self, stage_last: Callable[[], None], budget_s: float) -> bool:
         """Commit what is in hand together with the last words of the own run; the loop is not to be turned again.
 

@@ -37,11 +37,10 @@ QUARANTINE_KEY_BYTES_MAX: Final = 4_096
 
 @dataclass(frozen=True, slots=True)
 class OutboxLimits:
-    """What the outputs take, as batches of one record, in bytes; and where forwarded records go."""
+    """What the outputs take, as batches of one record, in bytes."""
 
     quarantine_record_bytes_max: int
-    keep_partition: bool
-    """Whether the unified topic has the sources' partition count, so that a record keeps its partition number."""
+    unified_record_bytes_max: int
 
 
 @dataclass(slots=True)
@@ -216,17 +215,31 @@ class Outbox:
         run_id = excerpt(refusal.source_run_id, MAX_EXCERPT_SCALARS).text
         kept = Quarantined(record, refusal.cause.value, run_id, own.run_id, own.next_seq, now_ms)
         key, value = _quarantine_key(record.key), encode_quarantined(kept)
-        size_bytes = record_batch_bytes(key, value, None)
-        if size_bytes > self._limits.quarantine_record_bytes_max:
-            reason = (
-                f"offset {record.offset} of {record.topic} is refused ({refusal.cause.value}) and its bytes must be "
-                f"kept: {self._topics.quarantine} takes {self._limits.quarantine_record_bytes_max} bytes, "
-                f"{size_bytes} are needed; raise its max.message.bytes and restart"
-            )
-            raise PartitionFault(record.partition, reason)
-        self.records.append(self._own_run.refuse(refusal.draft, now_ms, _coordinates(record, refusal)))
-        self.records.append(OutgoingRecord(self._topics.quarantine, value, key, HASHED, now_ms, None))
+        kept_whole = OutgoingRecord(self._topics.quarantine, value, key, HASHED, now_ms, None)
+        _require_fit(record, kept_whole, self._limits.quarantine_record_bytes_max)
+        published = self._own_run.refuse(refusal.draft, now_ms, _coordinates(record, refusal))
+        try:
+            _require_fit(record, published, self._limits.unified_record_bytes_max)
+        except PartitionFault:
+            self._own_run.staged = own
+            raise
+        self.records += [published, kept_whole]
         self._staged.batch.count_refused(record, refusal.cause.value)
+
+
+def _require_fit(refused: SourceRecord, output: OutgoingRecord, bytes_max: int) -> None:
+    """Hold what a refusal must write against what its topic takes.
+
+    Raises:
+        PartitionFault: It does not fit; the refused record is neither dropped nor passed over.
+    """
+    size_bytes = record_batch_bytes(output.key, output.value, output.headers)
+    if size_bytes > bytes_max:
+        reason = (
+            f"offset {refused.offset} of {refused.topic} is refused, and {output.topic} must take {size_bytes} bytes "
+            f"for that but takes {bytes_max}; raise its max.message.bytes and restart"
+        )
+        raise PartitionFault(refused.partition, reason)
 
 
 def _quarantine_key(key: bytes | None) -> bytes | None:

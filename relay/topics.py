@@ -78,6 +78,8 @@ class Layout:
     """Whether the unified topic has as many, so that a record keeps its number."""
     record_bytes_max: int
     """The largest record, as a batch of one, that the unified topic takes."""
+    state_bytes_max: int
+    """The largest record, as a batch of one, that the changelog takes."""
     quarantine_bytes_max: int
     """The largest record that the quarantine takes."""
     batch_bytes_max: int
@@ -110,7 +112,7 @@ def check_topics(config: Config, topics: Mapping[str, Topic | None]) -> Findings
     for source in sources:
         _check_source(source, findings)
     _check_unified(config, sources, there, findings)
-    _check_compacted(config, there, findings)
+    _check_compacted(config, sources, there, findings)
     _check_quarantine(config, sources, there, findings)
     _check_outputs(config, sources, there, findings)
     _check_queue(config, findings)
@@ -128,6 +130,7 @@ def layout_of(config: Config, topics: Mapping[str, Topic | None]) -> Layout:
         partition_count=sources[0].partition_count,
         keep_partition=unified.partition_count == sources[0].partition_count,
         record_bytes_max=unified.number("max.message.bytes", _RECORD_BYTES_DEFAULT),
+        state_bytes_max=outputs[names.changelog].number("max.message.bytes", _RECORD_BYTES_DEFAULT),
         quarantine_bytes_max=outputs[names.quarantine].number("max.message.bytes", _RECORD_BYTES_DEFAULT),
         batch_bytes_max=min(topic.number("max.message.bytes", _RECORD_BYTES_DEFAULT) for topic in outputs.values()),
         forget_finished_ms=_horizon(config.relay.forget_finished_after, retentions),
@@ -159,6 +162,8 @@ def settings_for(config: Config, topic: str, sources: list[Topic]) -> dict[str, 
             "retention.ms": str(QUARANTINE_RETENTION_MS),
             "max.message.bytes": str(record_bytes + QUARANTINE_ENVELOPE_BYTES_MAX),
         }
+    if topic == names.changelog:
+        return {"cleanup.policy": "compact", "max.message.bytes": str(record_bytes)}
     return {"cleanup.policy": "compact"}
 
 
@@ -224,15 +229,20 @@ def _check_unified(config: Config, sources: list[Topic], there: Mapping[str, Top
                 f"{unified.name}: retention.ms {retention_ms} is shorter than that of {source.name} ({kept_ms}); "
                 "records keep their CreateTime, so old events may vanish from it at once"
             )
+    _warn_of_size(unified, sources, findings)
+
+
+def _warn_of_size(output: Topic, sources: list[Topic], findings: Findings) -> None:
+    """Warn where records (or, in the changelog, run ids) of the sources may not fit."""
     largest = max((s.number("max.message.bytes", _RECORD_BYTES_DEFAULT) for s in sources), default=0)
-    if unified.number("max.message.bytes", _RECORD_BYTES_DEFAULT) < largest:
+    if output.number("max.message.bytes", _RECORD_BYTES_DEFAULT) < largest:
         findings.warnings.append(
-            f"{unified.name}: max.message.bytes is smaller than a source's {largest}; larger records are refused as "
+            f"{output.name}: max.message.bytes is smaller than a source's {largest}; larger records are refused as "
             "over_bound"
         )
 
 
-def _check_compacted(config: Config, there: Mapping[str, Topic], findings: Findings) -> None:
+def _check_compacted(config: Config, sources: list[Topic], there: Mapping[str, Topic], findings: Findings) -> None:
     for name in (config.topics.changelog, config.topics.relays):
         topic = there.get(name)
         if topic is None:
@@ -241,6 +251,8 @@ def _check_compacted(config: Config, there: Mapping[str, Topic], findings: Findi
         if topic.number("delete.retention.ms", 86_400_000) < _TOMBSTONES_MIN_MS:
             got = topic.number("delete.retention.ms", 0)
             findings.faults.append(f"{name}: expected delete.retention.ms of at least {_TOMBSTONES_MIN_MS}, got {got}")
+        if name == config.topics.changelog:
+            _warn_of_size(topic, sources, findings)
 
 
 def _check_quarantine(config: Config, sources: list[Topic], there: Mapping[str, Topic], findings: Findings) -> None:

@@ -68,6 +68,7 @@ def embedded_ground() -> Iterator[Ground]:
         partition_count=PARTITION_COUNT,
         keep_partition=True,
         record_bytes_max=_RECORD_BYTES_MAX,
+        state_bytes_max=_RECORD_BYTES_MAX,
         quarantine_bytes_max=_RECORD_BYTES_MAX + QUARANTINE_ENVELOPE_BYTES_MAX,
         batch_bytes_max=_RECORD_BYTES_MAX,
         forget_finished_ms=None,

@@ -33,6 +33,8 @@ from relay.records import SourceRecord, record_batch_bytes
 
 _RECORD_OVERHEAD_BYTES_MAX: Final = 128
 """What a batch of one record without headers adds to its key and value stays under this (61 + 3 + four varints)."""
+_STATE_OVERHEAD_BYTES_MAX: Final = 512
+"""What the changelog's record of a run adds to the run's id at most: batch header, numbers, a topic name."""
 
 
 class SourceRules(NamedTuple):
@@ -50,16 +52,28 @@ class SourceRules(NamedTuple):
     """`after_refusal: advance`; False holds the run until the refused `seq` arrives mended."""
     murmur2_partitions: int = 0
     """The partition count where the source promises the Java client's partitioner, else 0."""
+    state_bytes_max: int = 1_000_000
+    """The largest record, as a batch of one, that the changelog takes: a run's id is its key."""
     value_bytes_safe: int = 0
-    """A record without headers whose value is no larger fits the outputs: its key is a part of its value."""
+    """A record without headers whose value is no larger fits all outputs: its key is a part of its value."""
 
     @classmethod
     def of(
-        cls, source: str, own_run_prefix: str, record_bytes_max: int, *, enforce: bool, advance: bool, murmur2: int = 0
+        cls,
+        source: str,
+        own_run_prefix: str,
+        record_bytes_max: int,
+        state_bytes_max: int,
+        *,
+        enforce: bool,
+        advance: bool,
+        murmur2: int = 0,
     ) -> "SourceRules":
         """Make rules, with what follows from them worked out once."""
-        safe = (record_bytes_max - _RECORD_OVERHEAD_BYTES_MAX) // 2
-        return cls(source, own_run_prefix, record_bytes_max, enforce, advance, murmur2, safe)
+        by_record = (record_bytes_max - _RECORD_OVERHEAD_BYTES_MAX) // 2
+        by_state = state_bytes_max - _STATE_OVERHEAD_BYTES_MAX
+        safe = min(by_record, by_state)
+        return cls(source, own_run_prefix, record_bytes_max, enforce, advance, murmur2, state_bytes_max, safe)
 
 
 _new_judgement: Final[Callable[[type[Judgement], tuple[Any, ...]], Judgement]] = tuple.__new__
@@ -189,11 +203,18 @@ def _check_size(record: SourceRecord, value: bytes, rules: SourceRules) -> None:
     Raises:
         _Refused: `over_bound` of the field `record`, in bytes.
     """
-    measured = record_batch_bytes(record.key, value, record.headers)
-    if measured > rules.record_bytes_max:
-        diagnostic = f"record: expected at most {rules.record_bytes_max} bytes, got {measured} ({OVER_BOUND})"
-        details: dict[str, str | int] = {"kind": OVER_BOUND, "path": "record", "count": measured}
-        raise _Refused(ValidationError(diagnostic, details | {"max": rules.record_bytes_max}), Cause.OVER_BOUND)
+    measured, most = record_batch_bytes(record.key, value, record.headers), rules.record_bytes_max
+    if measured <= most:
+        measured, most = _state_bytes(len(record.key or b"")), rules.state_bytes_max
+    if measured > most:
+        diagnostic = f"record: expected at most {most} bytes, got {measured} ({OVER_BOUND})"
+        details: dict[str, str | int] = {"kind": OVER_BOUND, "path": "record", "count": measured, "max": most}
+        raise _Refused(ValidationError(diagnostic, details), Cause.OVER_BOUND)
+
+
+def _state_bytes(run_id_bytes: int) -> int:
+    """How large a run's record in the changelog is at most."""
+    return run_id_bytes + _STATE_OVERHEAD_BYTES_MAX
 
 
 def _refused_in_turn(event: Event, state: RunState | None, rules: SourceRules, refused: _Refused) -> Judgement:
@@ -207,7 +228,7 @@ def _refused_in_turn(event: Event, state: RunState | None, rules: SourceRules, r
         return judgement
     if event.seq != expected_seq(state):
         return judgement._replace(held=event.seq > expected_seq(state))
-    if rules.advance:
+    if rules.advance and _state_bytes(len(event.run_id.encode())) <= rules.state_bytes_max:
         return judgement._replace(next_state=passed_over(state, rules.source))
     return judgement._replace(held=True)
 

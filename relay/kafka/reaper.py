@@ -19,7 +19,7 @@ from relay.partitions import Partitions
 from relay.records import HASHED, OutgoingRecord
 from relay.telemetry.logging import Log
 
-_ANSWER_TIMEOUT_S: Final = 5.0
+_ANSWER_TIMEOUT_S: Final = 2.0
 _SESSIONS_GONE: Final = 2
 DUTY_PARTITION: Final = 0
 """Its owner does this for the whole group."""
@@ -58,7 +58,7 @@ class Reaper:
         self._gone_max_s = _SESSIONS_GONE * session_timeout_s
         self._clock = clock
         self._log = log
-        self._gone_since_s: dict[str, float] = {}
+        self._gone_since_s: dict[tuple[str, str], float] = {}
 
     def look(self) -> None:
         """Look who is gone, and end the runs of those who are gone for long enough."""
@@ -72,24 +72,25 @@ class Reaper:
             return
         if members is None:
             return
-        gone = {identity for identity in runs if not self._is_present(identity, members)}
+        gone = {(identity, run.run_id) for identity, run in runs.items() if not self._is_present(identity, members)}
         now_s = self._clock.monotonic_s()
-        self._gone_since_s = {identity: self._gone_since_s.get(identity, now_s) for identity in gone}
-        for identity, since_s in self._gone_since_s.items():
-            if now_s - since_s > self._gone_max_s:
-                self._end(identity)
+        # By run, too: one that came back and opened its next run is not gone, even before it has joined the group.
+        self._gone_since_s = {life: self._gone_since_s.get(life, now_s) for life in gone}
+        overdue = [life for life, since_s in self._gone_since_s.items() if now_s - since_s > self._gone_max_s]
+        for identity, run_id in overdue[:1]:  # one a look: each takes the loop's time
+            self._end(identity, run_id)
 
     def _is_present(self, identity: str, members: set[str]) -> bool:
         name, _slash, instance = identity.partition("/")
         return name != self._config.relay.name or instance in members or identity == self._config.identity
 
-    def _end(self, identity: str) -> None:
+    def _end(self, identity: str, run_id: str) -> None:
         producer = self._producer_of(identity)
         try:
             producer.renew()
             # Only now is it settled what that identity's last transaction did.
             run = self._read_open_runs().get(identity)
-            if run is None:
+            if run is None or run.run_id != run_id:
                 return
             topics = self._config.topics
             now_ms = self._clock.now_ms()
@@ -100,7 +101,7 @@ class Reaper:
             closed = OutgoingRecord(topics.relays, entry, identity.encode(), HASHED, now_ms, None)
             producer.begin()
             producer.write([finished, closed], topics.changelog)
-            producer.commit({}, None, self._config.relay.transaction_call_timeout / 1000)
+            producer.commit({}, None, _ANSWER_TIMEOUT_S)
             self._log.info("own_run.closed", run_id=run.run_id, identity=identity, reason=LEFT_OPEN_REASON)
         except (NotAnswered, RelayError) as error:
             # It came back, or the cluster is slow: either way this relay goes on, and looks again later.

@@ -8,7 +8,7 @@ from relay.kafka.admin import Admin, NotAnswered
 from relay.partitions import Partition, Partitions, Phase
 from relay.topics import Layout
 
-_ANSWER_TIMEOUT_S: Final = 5.0
+_ANSWER_TIMEOUT_S: Final = 2.0
 
 
 class Watch:

@@ -45,9 +45,14 @@ class Health:
 
 
 class _Server(ThreadingHTTPServer):
+    """The server of the handler below."""
+
     daemon_threads = True
     metrics: Metrics
     health: Health
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Write nothing: a scraper that hangs up is its own affair, and no fact worth acting on."""
 
 
 class _Handler(BaseHTTPRequestHandler):

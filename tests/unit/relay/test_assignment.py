@@ -137,7 +137,7 @@ def test_what_cannot_be_kept_halts_its_partition_and_nothing_is_jumped_over() ->
     assert rig.sink.forwarded == feed[:1]
     assert rig.sink.committed_offset(A0) == 1
     assert rig.partition().phase is Phase.HALTED
-    assert rig.partition().halt_reason.startswith("offset 1 of a is refused (malformed)")
+    assert rig.partition().halt_reason.startswith("offset 1 of a is refused, and ethogram-relay.quarantine must take")
 
 
 def test_the_first_record_may_be_the_one_that_halts() -> None:

@@ -52,6 +52,18 @@ def test_one_chore_a_tick() -> None:
     assert done == ["first", "second"]
 
 
+def test_what_takes_time_is_done_between_transactions() -> None:
+    """A chore that asks the cluster waits until the transaction in hand is committed, and stays due till then."""
+    clock, done, settled = StillClock(), list[str](), [False, True]
+    chore = Chore(1.0, lambda: done.append("asked"), between_transactions=True)
+    chores = Chores(clock, [chore], lambda: settled.pop(0))
+    clock.advance(1.0)
+    chores.tick()
+    assert done == []
+    chores.tick()
+    assert done == ["asked"]
+
+
 class Ends:
     """Knows the end of one topic-partition."""
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ethogram import parse_event
+from ethogram import EventDraft, parse_event
 from relay.errors import Fatal, Fenced, OutcomeUnknown, TransactionAborted
 from relay.partitions import Phase
 from relay.records import SourceRecord
@@ -322,3 +322,27 @@ def test_records_are_judged_by_their_source() -> None:
     refusal = parse_event(rig.sink.written_to("u")[1].value or b"")
     assert refusal.run_id == OWN_RUN_ID
     assert refusal.payload["detail"].startswith("runId: expected this run from source a")
+
+
+def test_the_first_words_are_said_again_until_they_are_committed() -> None:
+    """At the start an abort and an unknown outcome are both answered by taking the identity over anew."""
+    rig = Rig()
+    rig.sink.endings = [TransactionAborted("why"), OutcomeUnknown("why")]
+    rig.sink.doubtful_ones_hold = [False]
+    begun: list[int] = []
+
+    def stage_first() -> None:
+        begun.append(len(begun))
+        rig.outbox.dropped()
+        rig.outbox.stage_own(rig.own_run.refuse(EventDraft("agent.warning", {"message": "hello"}), NOW_MS, []))
+
+    assert rig.loop.begin(stage_first, 60.0, lambda: False)
+    assert begun == [0, 1, 2]
+    assert own_events(rig)[-1] == (2, "agent.warning")
+
+
+def test_a_stop_before_the_first_words_says_nothing() -> None:
+    """A stop that was asked for before the own run is open leaves nothing behind."""
+    rig = Rig()
+    assert not rig.loop.begin(lambda: None, 60.0, lambda: True)
+    assert rig.sink.calls == []

@@ -208,13 +208,33 @@ def test_what_the_quarantine_cannot_take_stops_the_partition() -> None:
     with pytest.raises(PartitionFault) as caught:
         staging.outbox.stage(big, judge(big, runs, rules()), runs)
     assert caught.value.partition == 3
-    assert caught.value.reason.startswith(
-        "offset 5 of a is refused (malformed) and its bytes must be kept: ethogram-relay.quarantine takes 300 bytes, "
-    )
+    assert caught.value.reason.startswith("offset 5 of a is refused, and ethogram-relay.quarantine must take ")
     assert staging.outbox.empty
     assert staging.outbox.batch.record_count == 0
     assert staging.own_run.staged == RelayRun("ethogram-relay/i/1", 2, NOW_MS)
     assert runs.held == set()
+
+
+def test_what_the_unified_topic_cannot_be_told_stops_the_partition() -> None:
+    """A refusal that the unified topic cannot take is a fault of its partition; the own run gets its number back."""
+    staging = Staging(unified_record_bytes_max=200)
+    torn = record(b"{", b"r", partition=3, offset=5)
+    with pytest.raises(PartitionFault, match=r"u must take [0-9]+ bytes for that but takes 200"):
+        staging.outbox.stage(torn, judge(torn, staging.partition.runs, rules()), staging.partition.runs)
+    assert staging.outbox.empty
+    assert staging.own_run.staged == staging.own_run.current
+
+
+def test_a_long_key_is_kept_once() -> None:
+    """A key over 4,096 bytes stands whole in the envelope, its digest outside: so the envelope is bounded."""
+    staging = Staging()
+    torn = record(b"{", b"k" * 5000, partition=3, offset=5)
+    staging.outbox.stage(torn, judge(torn, staging.partition.runs, rules()), staging.partition.runs)
+    kept = next(r for r in staging.outbox.take_records() if r.topic == QUARANTINE)
+    assert kept.key == hashlib.sha256(b"k" * 5000).hexdigest().encode()
+    held = decode_quarantined(kept.value or b"")
+    assert held.record.key == b"k" * 5000
+    assert held.source_run_id == "k" * 4096
 
 
 def test_offsets_must_rise() -> None:

@@ -273,3 +273,26 @@ def test_a_value_that_is_safe_by_size_needs_no_measuring() -> None:
     value = event_bytes(longest_key)
     assert len(value) == 936
     assert record_batch_bytes(longest_key.encode(), value, None) <= 2000
+
+
+@pytest.mark.parametrize("advance", [False, True])
+def test_a_run_id_that_the_changelog_cannot_key_is_over_bound(advance: bool) -> None:  # noqa: FBT001 - both modes
+    """The run id is the key of its state: one that the changelog does not take is refused, and leaves no state."""
+    long = "r" * 5000
+    judged = judge(event_record(long, 1), NO_RUNS, rules(state_bytes_max=5511, advance=advance))
+    assert judged.next_state is None
+    payload = payload_of(event_record(long, 1), how=rules(state_bytes_max=5511, advance=advance))
+    assert (payload["cause"], payload["field"], payload["count"], payload["max"]) == (
+        "over_bound",
+        "record",
+        5512,
+        5511,
+    )
+    assert judge(event_record(long, 1), NO_RUNS, rules(state_bytes_max=5512)).refusal is None
+
+
+def test_an_advancing_source_keeps_no_state_under_such_a_run_id() -> None:
+    """Whatever else is wrong with the event, a state that could not be written is not staged."""
+    long = event_record("r" * 5000, 1, payload={"text": "x" * 16_385}, event_type="agent.text")
+    assert judge(long, NO_RUNS, rules(state_bytes_max=5511, advance=True)).next_state is None
+    assert judge(long, NO_RUNS, rules(state_bytes_max=5512, advance=True)).next_state is not None

@@ -1,6 +1,8 @@
 """The probes, on a real port of the loopback interface."""
 
 import http.client
+import socket
+import struct
 from collections.abc import Iterator
 
 import pytest
@@ -83,3 +85,15 @@ def test_a_port_in_use_is_a_configuration_fault(served: Served) -> None:
     assert caught.value.faults == [
         f"http: expected to listen on 127.0.0.1 port {server.port}, got Address already in use"
     ]
+
+
+def test_a_scraper_that_hangs_up_is_not_told_of(served: Served, capfd: pytest.CaptureFixture[str]) -> None:
+    """A connection that is reset in the midst of an answer writes nothing, and the next one is answered."""
+    server, health, _clock = served
+    health.ready("")
+    for _ in range(20):
+        with socket.create_connection(("127.0.0.1", server.port), timeout=5) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+    assert ask(server, "/readyz")[0] == 200
+    assert capfd.readouterr().err == ""
