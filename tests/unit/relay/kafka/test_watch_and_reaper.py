@@ -215,6 +215,17 @@ def test_who_came_back_is_not_dead() -> None:
     assert reaping.identities == []
 
 
+def test_another_run_of_the_same_identity_is_not_dead() -> None:
+    """An identity that opened its next run is alive, even where it has not joined the group yet."""
+    reaping = Reaping()
+    reaping.look_for(20)
+    reaping.runs = dict(reaping.runs) | {"ethogram-relay/dead": RelayRun("ethogram-relay/dead/2", 2, NOW_MS)}
+    reaping.look_for(25)
+    assert reaping.identities == []
+    reaping.look_for(5)
+    assert reaping.identities == ["ethogram-relay/dead"]
+
+
 def test_a_group_in_motion_is_not_judged() -> None:
     """While the group rebalances, or nobody answers, nobody is taken for dead."""
     reaping = Reaping()
