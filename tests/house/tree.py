@@ -6,7 +6,7 @@ import subprocess
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -65,14 +65,18 @@ def tracked() -> tuple[Path, ...]:
 
 
 @lru_cache
-def modules(*parts: str) -> tuple[Module, ...]:
-    """Every Python module below these top folders, all of them by default."""
-    wanted = parts or PACKAGES
+def _all_modules() -> tuple[Module, ...]:
     return tuple(
         Module(path, (ROOT / path).read_text(encoding="utf-8"))
         for path in tracked()
-        if path.suffix == ".py" and path.parts[0] in wanted
+        if path.suffix == ".py" and path.parts[0] in PACKAGES
     )
+
+
+@lru_cache
+def modules(*parts: str) -> tuple[Module, ...]:
+    """Every Python module below these top folders, all of them by default."""
+    return tuple(module for module in _all_modules() if module.path.parts[0] in (parts or PACKAGES))
 
 
 @dataclass(frozen=True)
@@ -84,7 +88,13 @@ class Import:
     inside: bool
 
 
-def imports_of(module: Module) -> Iterator[Import]:
+@cache
+def imports_of(module: Module) -> tuple[Import, ...]:
+    """Every import of a module, in order of its syntax tree."""
+    return tuple(_imports_of(module))
+
+
+def _imports_of(module: Module) -> Iterator[Import]:
     """Every import of a module; `from a import b` is both `a` and `a.b`, for `b` may be a module."""
     functions = [node for node in ast.walk(module.syntax) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     spans = [(function.lineno, function.end_lineno or function.lineno) for function in functions]

@@ -144,6 +144,17 @@ def test_a_commit_carries_offsets_and_tells_how_far_the_changelog_is() -> None:
     assert not producer.in_transaction
 
 
+def test_each_transaction_tells_of_its_own_changelog_records() -> None:
+    """What an earlier transaction wrote is not told of again."""
+    producer = producer_of()
+    producer.begin()
+    producer.write([OutgoingRecord("c", b"v", b"k", 2, 0, None)], "c")
+    assert producer.commit({}, None, 1.0) == {2: 102}
+    producer.begin()
+    producer.write([OutgoingRecord("c", b"v", b"k", 5, 0, None)], "c")
+    assert producer.commit({}, None, 1.0) == {5: 103}
+
+
 def test_a_transaction_without_offsets_sends_none() -> None:
     """A transaction of the own run alone has no offsets to send."""
     producer = producer_of()
