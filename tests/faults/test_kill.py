@@ -31,7 +31,7 @@ def test_killed_ten_times_under_load(kafka: KafkaBroker, topic_prefix: str, tmp_
                     relay.start()
                 if kill % 2:
                     relay.wait_ready()
-                time.sleep(rng.uniform(0.2, 1.5))  # The moment of the kill is what is drawn.
+                time.sleep(rng.uniform(0.2, 1.2))  # The moment of the kill is what is drawn.
                 assert relay.process.poll() is None, relay.log_tail()
                 relay.kill()
             relay.start()
