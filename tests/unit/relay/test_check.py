@@ -79,9 +79,9 @@ def test_runs_go_on_over_files(tmp_path: Path) -> None:
 
 
 def test_line_ends_of_other_systems_are_taken(tmp_path: Path) -> None:
-    """A carriage return before the line end is not part of the event, and a last line needs no end."""
+    """A carriage return before the line end is no part of an event, nor an event; a last line needs no end."""
     path = tmp_path / "f"
-    path.write_bytes(event_bytes() + b"\r\n" + event_bytes(seq=2))
+    path.write_bytes(event_bytes() + b"\r\n\r\n" + event_bytes(seq=2))
     assert check(path)[0] == ExitCode.OK
 
 
