@@ -242,7 +242,7 @@ class RelayApp:
         self._telemetry.health.ready("stopping")
         drained = self._loop.drain(self._life.end, self._config.relay.drain_timeout / 1000)
         self._producer.abandon()
-        self._member.close()
+        self._member.abandon()
         self._reader.close()
         self._telemetry.log.info("relay.stopped", drained=drained)
         return ExitCode.OK if drained else ExitCode.DRAIN_TIMEOUT

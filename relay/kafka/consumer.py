@@ -183,9 +183,14 @@ class SourceConsumer:
             return None  # a gauge is not worth more: the next look may know
         return high if high >= _NO_OFFSET_BELOW else None
 
-    def close(self) -> None:
-        """Leave; assignments are given up through the listener first."""
-        self._client.close()
+    def abandon(self) -> None:
+        """Let the client go without leaving the group; nothing more is read, and the listener is told nothing more.
+
+        A static member does not leave the group by closing either (tried). And `close` would serve an assignment that
+        is under way inside itself, where the client's answer to it can wait for ever, with the interpreter's lock held
+        (tried: one stop in ten within the first second).
+        """
+        del self._client
 
     def _assign(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
         self._rebalanced = True
