@@ -7,10 +7,20 @@ from pathlib import Path
 from tests.support.kafka import KafkaBroker
 from tests.support.load import Load
 from tests.support.plan import SourcePlan, event
+from tests.support.relay_process import RelayProcess
 from tests.support.rig import Rig, wait_until
 
 KILLS = 10
 LEFT_OPEN_REASON = "without closing"
+
+
+def kill_at_random(relay: RelayProcess, rng: random.Random, *, at_work: bool) -> None:
+    """Kill a relay at a moment that is drawn: once it is at work, or from the moment it was started."""
+    if at_work:
+        relay.wait_ready()
+    time.sleep(rng.uniform(0.2, 1.2))
+    assert relay.process.poll() is None, relay.log_tail()
+    relay.kill()
 
 
 def test_killed_ten_times_under_load(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path, rng: random.Random) -> None:
@@ -27,14 +37,8 @@ def test_killed_ten_times_under_load(kafka: KafkaBroker, topic_prefix: str, tmp_
     with relay:
         with rig.load(load, 0.05):
             for kill in range(KILLS):
-                if kill:
-                    relay.start()
-                if kill % 2:
-                    relay.wait_ready()
-                time.sleep(rng.uniform(0.2, 1.2))  # The moment of the kill is what is drawn.
-                assert relay.process.poll() is None, relay.log_tail()
-                relay.kill()
-            relay.start()
+                kill_at_random(relay, rng, at_work=bool(kill % 2))
+                relay.start()
             relay.wait_ready()
         finished_before = {source: list(ended) for source, ended in enumerate(load.ended)}
         for source, planned in load.rest().items():

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from confluent_kafka import Producer
 
+from tests.support.formats import murmur2_partition
 from tests.support.kafka import KafkaBroker
-from tests.support.ledger import murmur2_partition
 from tests.support.plan import Planned, SourcePlan, event, finished, started, whole_run
 from tests.support.records import Headers
 from tests.support.rig import Rig

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from tests.support.faulty import FAULTY, INVALID, OUTPUT_BYTES_MAX, SECRET, TOO_LARGE, Maker
 from tests.support.kafka import KafkaBroker
-from tests.support.ledger import Tally
 from tests.support.plan import Fault, Planned, SourcePlan, event, finished, started
 from tests.support.relay_process import RelayProcess
 from tests.support.rig import RECORD_BYTES_DEFAULT, Rig, wait_until
+from tests.support.tally import Tally
 
 FOUR_WAYS = (
     SourcePlan("hold-enforce"),
@@ -101,29 +101,33 @@ def test_every_fault_singly(kafka: KafkaBroker, topic_prefix: str, tmp_path: Pat
         assert causes >= wanted | ({"over_bound"} if "enforce" in topic else set())
 
 
+def drawn_events(rng: random.Random, name: str, count: int) -> list[Planned]:
+    """Draw events of forty runs: right ones, faults, gaps, repetitions, and what comes after an end."""
+    makers = list(FAULTY.values())
+    seqs: dict[str, int] = {}
+    planned = []
+    for _ in range(count):
+        run_id = f"{name}-{rng.randrange(40)}"
+        seq = seqs.get(run_id, 1)
+        drawn = rng.random()
+        if drawn < 0.1:
+            planned.append(rng.choice(makers)(run_id, max(1, seq + rng.choice([-1, 0, 0, 1]))))
+            # Its number is spent or not, as the source is told; the producer does not know.
+            seqs[run_id] = seq + rng.choice([0, 1])
+        elif drawn < 0.15:
+            planned.append(event(run_id, max(1, seq + rng.choice([-2, -1, 1, 2]))))
+        else:
+            planned.append(finished(run_id, seq) if drawn > 0.97 else event(run_id, seq))
+            seqs[run_id] = seq + 1
+    return planned
+
+
 def test_faults_mixed(kafka: KafkaBroker, topic_prefix: str, tmp_path: Path, rng: random.Random) -> None:
     """Faults, gaps, repetitions and late events, drawn at random over many runs, come out as the model has them."""
     rig = four_ways(kafka, topic_prefix, tmp_path)
-    makers = list(FAULTY.values())
     with judged(rig) as (_relay, tallies):
         for source, way in enumerate(FOUR_WAYS):
-            seqs: dict[str, int] = {}
-            planned = []
-            for _ in range(600):
-                run_id = f"{way.topic}-{rng.randrange(40)}"
-                seq = seqs.get(run_id, 1)
-                drawn = rng.random()
-                if drawn < 0.1:
-                    planned.append(rng.choice(makers)(run_id, max(1, seq + rng.choice([-1, 0, 0, 1]))))
-                    # Its number is spent or not, as the source is told; the producer does not know.
-                    seqs[run_id] = seq + rng.choice([0, 1])
-                elif drawn < 0.15:
-                    planned.append(event(run_id, max(1, seq + rng.choice([-2, -1, 1, 2]))))
-                else:
-                    ends = drawn > 0.97
-                    planned.append(finished(run_id, seq) if ends else event(run_id, seq))
-                    seqs[run_id] = seq + 1
-            rig.produce(source, planned)
+            rig.produce(source, drawn_events(rng, way.topic, 600))
 
     (tally,) = tallies
     assert tally.causes().keys() == {"malformed", "over_bound", "finished", "duplicate", "gap"}

@@ -10,10 +10,11 @@ from typing import Any
 from confluent_kafka.admin import AdminClient
 
 from tests.support.kafka import KafkaBroker
-from tests.support.ledger import Ledger, Outputs, Place
+from tests.support.ledger import Ledger
 from tests.support.plan import Planned, SourcePlan
 from tests.support.records import create_topics
 from tests.support.relay_process import RelayProcess, write_config
+from tests.support.tally import Outputs, Place
 
 RECORD_BYTES_DEFAULT = 1_048_588
 ENVELOPE_BYTES = 65_536
