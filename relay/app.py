@@ -9,12 +9,12 @@ from relay.chores import FORGET_INTERVAL_S, GAUGES_INTERVAL_S, ROTATE_INTERVAL_S
 from relay.clock import Clock, SystemClock
 from relay.codec import RelayRun
 from relay.config import Config
-from relay.errors import Fatal, StartUpError
+from relay.errors import Fatal, NotAnswered, StartUpError
 from relay.exit_codes import ExitCode
 from relay.forgetting import Forgetting
 from relay.gauges import Gauges
 from relay.judge.judge import SourceRules
-from relay.kafka.admin import Admin, NotAnswered
+from relay.kafka.admin import Admin
 from relay.kafka.consumer import SourceConsumer
 from relay.kafka.log_reader import LogReader
 from relay.kafka.producer import TransactionalProducer
@@ -23,7 +23,7 @@ from relay.kafka.relays import read_open_runs
 from relay.kafka.restore import Restorer
 from relay.kafka.settings import admin_settings, member_settings, producer_settings, reader_settings
 from relay.kafka.watch import Watch
-from relay.life import Life
+from relay.life import Life, Relays
 from relay.loop import Loop, LoopParts
 from relay.outbox import Outbox, OutboxLimits
 from relay.own_run import OwnRun
@@ -145,7 +145,7 @@ class RelayApp:
         limits = OutboxLimits(self._layout.quarantine_bytes_max, self._layout.record_bytes_max)
         self._outbox = Outbox(names, self._own_run, limits, clock)
         self._producer = self._producer_of(config.identity, config.relay.start_up_timeout / 1000)
-        self._life = Life(config, self._own_run, self._outbox, clock, self._renew_and_read)
+        self._life = Life(config, self._own_run, self._outbox, clock, self._relays())
         self._reader = LogReader(reader_settings(config), names.changelog)
         self._member = SourceConsumer(member_settings(config))
         parts = LoopParts(
@@ -162,6 +162,7 @@ class RelayApp:
             clock=clock,
             recover=self._life.recover,
             before_commit=self._life.rotate_if_old,
+            stage_proof=self._life.prove,
         )
         self._loop = Loop(parts)
         health, metrics = self._telemetry.health, self._telemetry.metrics
@@ -214,9 +215,10 @@ class RelayApp:
         return chores
 
     def _rotate(self) -> None:
-        """Rotate the own run by its age even where nothing else is committed."""
-        self._life.rotate_if_old()
-        self._loop.commit()
+        """Rotate the own run by its age even where nothing else is committed (else the next commit does it)."""
+        if not self._producer.in_transaction:
+            self._life.rotate_if_old()
+            self._loop.commit()
 
     def _begin(self) -> bool:
         """Take the identity over, open the own run, and only then join the group.
@@ -256,13 +258,13 @@ class RelayApp:
             call_timeout_s=self._config.relay.transaction_call_timeout / 1000,
         )
 
-    def _renew_and_read(self) -> dict[str, RelayRun]:
-        self._producer.renew()
-        try:
-            return self._read_open_runs(_RELAYS_READ_TIMEOUT_S)
-        except NotAnswered as error:
-            raise Fatal(str(error)) from error
+    def _relays(self) -> Relays:
+        return Relays(
+            renew=self._producer.renew,
+            read=lambda: self._read_open_runs(_RELAYS_READ_TIMEOUT_S),
+            glance=lambda: self._read_open_runs(_RELAYS_READ_TIMEOUT_S, "read_uncommitted"),
+        )
 
-    def _read_open_runs(self, timeout_s: float) -> dict[str, RelayRun]:
-        topic = self._config.topics.relays
-        return read_open_runs(reader_settings(self._config), topic, self._admin, timeout_s)
+    def _read_open_runs(self, timeout_s: float, isolation: str = "read_committed") -> dict[str, RelayRun]:
+        settings = {**reader_settings(self._config), "isolation.level": isolation}
+        return read_open_runs(settings, self._config.topics.relays, self._admin, timeout_s)

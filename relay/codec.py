@@ -31,6 +31,7 @@ class SourcePosition:
 
     next_offset: int
     topic_id: str
+    changelog_id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@
 | `RELAY_SOURCES` | `sources`, a YAML list |
 | any of them with `_FILE` behind it | the same, read from the file that it names, for secrets |
 
-Values are read as YAML scalars, except those of `kafka:` and of files, which are taken as text.
+Values are read as YAML, except those of `kafka:`, which are taken as text.
 """
 
 import re
@@ -59,7 +59,7 @@ def overlay(
                 faults.append(f"{variable}: expected the path of a readable UTF-8 file, got one that cannot be read")
                 continue
         section, key = _place(plain.removeprefix(_PREFIX))
-        value = text if section == "kafka" or plain != variable else _scalar(text)
+        value = text if section == "kafka" else _scalar(text)
         _put(merged, section, key, value)
         origins[f"{section}.{key}" if key else section] = variable
     return merged, origins, faults

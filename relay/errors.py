@@ -3,6 +3,7 @@
 RelayError
 ├── ConfigError         the configuration holds faults
 ├── StartUpError        the cluster is not as the relay needs it
+├── NotAnswered         the cluster did not answer in time; it may be asked again
 ├── TransactionAborted  one transaction failed and was aborted; the relay goes on from the committed offsets
 ├── OutcomeUnknown      a transaction may or may not be committed; the producer must be made anew first
 ├── PartitionFault      one partition must stop: going on would jump over something
@@ -29,6 +30,10 @@ class StartUpError(RelayError):
     def __init__(self, faults: list[str]) -> None:
         super().__init__("\n".join(faults))
         self.faults = faults
+
+
+class NotAnswered(RelayError):
+    """The cluster did not answer in time, or what was asked for is not there (yet)."""
 
 
 class TransactionAborted(RelayError):

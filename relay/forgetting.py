@@ -35,10 +35,11 @@ class Forgetting:
         self._clock = clock
 
     def forget(self) -> None:
-        """Forget what is past its horizon in each running partition.
+        """Forget what is past its horizon in each running partition, and partitions that went away for long.
 
         Called between transactions, for one of its own: a run must not be judged and forgotten in the same one.
         """
+        self._partitions.drop_kept(self._clock.monotonic_s())
         if self._layout.forget_finished_ms is None or self._layout.forget_idle_ms is None:
             return
         now_ms = self._clock.now_ms()

@@ -48,6 +48,8 @@ class LoopParts:
     """Makes the producer anew and reads back what is true of the own run."""
     before_commit: Callable[[], None]
     """Stages what the own run has to say by itself."""
+    stage_proof: Callable[[], None]
+    """Stages a record that changes nothing: committing it proves that the identity is ours."""
 
 
 class Loop:
@@ -87,6 +89,9 @@ class Loop:
             Fatal: The relay cannot go on.
         """
         if self._in_doubt:
+            # Nothing is being read now. A member that was replaced meanwhile hears of it here, and must not take the
+            # identity back from its successor.
+            self._parts.source.fetch(1, 0.0)
             self._parts.recover()
             self._in_doubt = False
         records = self._parts.source.fetch(FETCH_RECORDS_MAX, self._patience_s())
@@ -262,9 +267,15 @@ class Loop:
         self._let_go(partitions)
 
     def lost(self, partitions: list[TopicPartition]) -> None:
-        """The partitions are another's already: what is in hand must not be committed."""
+        """The partitions are another's already: what is in hand must not be committed.
+
+        Before the member joins anew, the identity must be proven still ours: joining under the instance id would put
+        a successor out of the group. Aborting proves it as well as committing; a fenced producer can do neither.
+        """
         self._let_go(partitions)
         if not self._parts.sink.in_transaction:
+            self._parts.stage_proof()
+            self.commit(self._parts.limits.revoke_timeout / 1000)
             return
         try:
             self._parts.sink.abort()
@@ -275,8 +286,8 @@ class Loop:
 
     def unreadable(self, entry: TopicPartition, reason: str) -> None:
         """The group member cannot read a topic-partition on without jumping over something."""
-        partition = self._parts.partitions.get(entry.partition)
-        if partition is not None:
+        partition = self._parts.partitions.running.get(entry.partition)
+        if partition is not None:  # else it is not being read: what was asked for before is of no account
             self.halt(partition, f"{entry.topic}: {reason}")
 
     def halt(self, partition: Partition, reason: str) -> None:

@@ -12,6 +12,7 @@ from ethogram import MAX_EXCERPT_SCALARS, excerpt
 from relay.clock import Clock
 from relay.codec import (
     Quarantined,
+    RelayRun,
     SourcePosition,
     encode_quarantined,
     encode_relay_run,
@@ -171,14 +172,13 @@ class Outbox:
                 self.records.append(OutgoingRecord(changelog, value, run_key(run_id), number, now_ms, None))
         # The positions come last: their delivered offset is how far this partition's run states are in step.
         for (topic, number), offset in self._staged.next_offsets.items():
-            position = SourcePosition(offset, self._staged.partitions[number].topic_ids.get(topic, ""))
+            ids = self._staged.partitions[number].topic_ids
+            position = SourcePosition(offset, ids.get(topic, ""), ids.get(changelog, ""))
             value = encode_source_position(position)
             self.records.append(OutgoingRecord(changelog, value, source_key(topic), number, now_ms, None))
         if self._own_run.touched:
-            run = self._own_run.staged
-            entry = None if run is None else encode_relay_run(run)
-            key = self._own_run.identity.encode()
-            self.records.append(OutgoingRecord(self._topics.relays, entry, key, HASHED, now_ms, None))
+            entry = relays_entry(self._topics.relays, self._own_run.identity, self._own_run.staged, now_ms)
+            self.records.append(entry)
 
     def committed(self, changelog_ends: dict[int, int]) -> Batch:
         """The transaction is committed: what it staged is current.
@@ -240,6 +240,19 @@ def _require_fit(refused: SourceRecord, output: OutgoingRecord, bytes_max: int) 
             f"for that but takes {bytes_max}; raise its max.message.bytes and restart"
         )
         raise PartitionFault(refused.partition, reason)
+
+
+def relays_entry(topic: str, identity: str, run: RelayRun | None, now_ms: int) -> OutgoingRecord:
+    """What the relays topic is told of an identity.
+
+    Args:
+        topic: The relays topic.
+        identity: The transactional identity, the record's key.
+        run: Its open own run; None writes a tombstone.
+        now_ms: Milliseconds since the epoch.
+    """
+    value = None if run is None else encode_relay_run(run)
+    return OutgoingRecord(topic, value, identity.encode(), HASHED, now_ms, None)
 
 
 def _quarantine_key(key: bytes | None) -> bytes | None:

@@ -59,7 +59,7 @@ class Partition:
         self.starts: dict[str, int] = {}
         """Source topic to the first offset that its log still held when the partition was restored."""
         self.topic_ids: dict[str, str] = {}
-        """Source topic to its id, as it was when the partition was restored."""
+        """Source and changelog topics to their ids, as they were when the partition was restored."""
         self.changelog_next = changelog_next
         """The changelog offset up to which `runs` is in step, None where it must be read from the start."""
         self.halt_reason = ""
@@ -184,6 +184,10 @@ class Partitions:
     def in_phase(self, phase: Phase) -> list[Partition]:
         """The partitions that stand in a phase."""
         return [partition for partition in self._numbers.values() if partition.phase is phase]
+
+    def drop_kept(self, now_s: float) -> None:
+        """Free the run states of partitions that stayed away for too long."""
+        self._kept = {n: kept for n, kept in self._kept.items() if now_s - kept[1] <= KEPT_STATE_MAX_S}
 
     def _returned(self, number: int, now_s: float) -> Partition:
         kept, left_s = self._kept.pop(number, (None, 0.0))

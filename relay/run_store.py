@@ -71,7 +71,7 @@ class PartitionRuns:
     def commit(self) -> None:
         """The transaction is committed: what was staged is true."""
         for run_id, state in self.staged.items():
-            self.load(run_id, state)
+            self._put(run_id, state)
         for run_id, held in self._staged_held.items():
             (self.held.add if held else self.held.discard)(run_id)
         self.drop()
@@ -83,7 +83,11 @@ class PartitionRuns:
         self.waiting = bool(self.held)
 
     def load(self, run_id: str, state: RunState) -> None:
-        """Put in a committed state, as a restore reads it."""
+        """Put in a committed state, as a restore reads it: whatever the run waited for is of the past."""
+        self.held.discard(run_id)
+        self._put(run_id, state)
+
+    def _put(self, run_id: str, state: RunState) -> None:
         before = self._committed.get(run_id)
         self._open_count += (not state.finished) - (before is not None and not before.finished)
         self._committed[run_id] = state

@@ -7,9 +7,9 @@ from typing import Final, TextIO
 from confluent_kafka.admin import NewTopic  # type: ignore[attr-defined]  # public; its stub does not re-export it
 
 from relay.config import Config, load_config
-from relay.errors import ConfigError, Fatal, StartUpError
+from relay.errors import ConfigError, Fatal, NotAnswered, StartUpError
 from relay.exit_codes import ExitCode
-from relay.kafka.admin import Admin, NotAnswered, TopicFacts
+from relay.kafka.admin import Admin, TopicFacts
 from relay.kafka.hashing import sources_that_hash_otherwise
 from relay.kafka.settings import admin_settings, reader_settings
 from relay.topics import RELAYS_PARTITION_COUNT, check_topics, settings_for

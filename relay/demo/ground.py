@@ -12,8 +12,8 @@ from confluent_kafka.cimpl import NewTopic
 
 from relay.config import Config, parse_config
 from relay.demo.embedded import EmbeddedCluster
-from relay.errors import StartUpError
-from relay.kafka.admin import Admin, NotAnswered
+from relay.errors import NotAnswered, StartUpError
+from relay.kafka.admin import Admin
 from relay.kafka.settings import admin_settings
 from relay.outbox import QUARANTINE_ENVELOPE_BYTES_MAX
 from relay.topics import RELAYS_PARTITION_COUNT, Layout, settings_for

@@ -8,7 +8,8 @@ from typing import Any, Final
 from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
 
 from relay.demo.ground import PARTITION_COUNT, Ground
-from relay.kafka.admin import Admin, NotAnswered
+from relay.errors import NotAnswered
+from relay.kafka.admin import Admin
 from relay.kafka.settings import admin_settings, reader_settings
 from relay.records import SourceRecord
 

@@ -8,7 +8,7 @@ checks"):
 """
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, NoReturn
 
 from ethogram import (
     MAX_EXCERPT_SCALARS,
@@ -124,7 +124,7 @@ def judge(record: SourceRecord, runs: Runs, rules: SourceRules) -> Judgement:
         if not is_plainly_valid(event_type, payload, len(value)):
             finding = _check_content(event, len(value), enforce=rules.enforce)
         if seq != (SEQ_FIRST if state is None else state.next_seq) or (state is not None and state.finished):
-            _check_order(event, state)
+            _refuse_order(event, state)
         if record.headers is not None or len(value) > rules.value_bytes_safe:
             _check_size(record, value, rules)
     except _Refused as refused:
@@ -137,7 +137,10 @@ def _malformed(path: str, fault: str) -> ParseError:
 
 
 def _attribution_fault(record: SourceRecord, event: Event, rules: SourceRules) -> ParseError | None:
-    """What is wrong with the record around the event: its key, its partition, or a run id that is the relay's."""
+    """What is wrong with the record around the event: its key, a run id that is the relay's, or its partition.
+
+    Asked where the key is not the run id, the run id is reserved, or the source promises a partitioner.
+    """
     key = record.key
     if key is None:
         return _malformed("key", "expected the record key to be the runId, got no key")
@@ -145,10 +148,9 @@ def _attribution_fault(record: SourceRecord, event: Event, rules: SourceRules) -
         return _malformed("key", f"expected the record key to be the runId, got another key of {len(key)} bytes")
     if event.run_id.startswith(rules.own_run_prefix):
         return _malformed("runId", "expected a run of a source, got a run id that is reserved for the relay")
-    if rules.murmur2_partitions:
-        wanted = murmur2_partition(key, rules.murmur2_partitions)
-        if record.partition != wanted:
-            return _malformed("partition", f"expected murmur2 of the key, {wanted}, got {record.partition}")
+    wanted = murmur2_partition(key, rules.murmur2_partitions)
+    if record.partition != wanted:
+        return _malformed("partition", f"expected murmur2 of the key, {wanted}, got {record.partition}")
     return None
 
 
@@ -183,18 +185,17 @@ _OVER_BOUND_KINDS = frozenset({OVER_BOUND, PAYLOAD_TOO_LARGE})
 """The two kinds that the sink guide maps to `over_bound`. Spec: Sink guide: refusing a validation error."""
 
 
-def _check_order(event: Event, state: RunState | None) -> None:
-    """Hold the event against its run: closure first, then the sequence.
+def _refuse_order(event: Event, state: RunState | None) -> NoReturn:
+    """The event is not the one that its run takes next: say why, closure first, then the sequence.
 
     Raises:
         _Refused: `finished`, `duplicate` or `gap`.
     """
-    wanted = expected_seq(state)
     if state is not None and state.finished:
         raise _Refused(RunClosedError(event.run_id), Cause.FINISHED)
-    if event.seq != wanted:
-        cause = Cause.GAP if event.seq > wanted else Cause.DUPLICATE
-        raise _Refused(SequenceError(event.run_id, expected=wanted, received=event.seq), cause)
+    wanted = expected_seq(state)
+    cause = Cause.GAP if event.seq > wanted else Cause.DUPLICATE
+    raise _Refused(SequenceError(event.run_id, expected=wanted, received=event.seq), cause)
 
 
 def _check_size(record: SourceRecord, value: bytes, rules: SourceRules) -> None:

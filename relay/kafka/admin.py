@@ -17,7 +17,7 @@ from confluent_kafka.admin import (  # type: ignore[attr-defined]  # public name
     TopicDescription,
 )
 
-from relay.errors import Fatal, StartUpError
+from relay.errors import Fatal, NotAnswered, StartUpError
 from relay.kafka.errors import describe, kafka_error
 from relay.records import TopicPartition
 
@@ -42,10 +42,6 @@ class TopicFacts:
     def number(self, setting: str, default: int) -> int:
         """A numeric setting."""
         return int(self.settings.get(setting, default))
-
-
-class NotAnswered(Exception):
-    """The cluster did not answer in time, or a topic is not there (yet)."""
 
 
 class Admin:

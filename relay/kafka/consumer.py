@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final, Protocol
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from relay.errors import Fatal, Fenced
@@ -194,9 +194,9 @@ class SourceConsumer:
 
     def _assign(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
         self._rebalanced = True
-        # Any number will do: nothing is read before `resume` seeks. Without one the client would ask for the
-        # committed offset by itself, before the run states are restored; a logical one costs it a second (measured).
-        client.assign([ClientTopicPartition(p.topic, p.partition, 0) for p in partitions])
+        # Nothing is read before `resume` seeks. Without an offset the client would ask for the committed one by itself,
+        # before the run states are restored; a number might be out of the log's range, and a fetch of it under way.
+        client.assign([ClientTopicPartition(p.topic, p.partition, OFFSET_END) for p in partitions])
         client.pause(partitions)
         self._listener.assigned(_plain(partitions))
 

@@ -49,6 +49,11 @@ def describe(error: KafkaError) -> str:
     return f"{error.name()}: {error.str()}"
 
 
+def is_fatal(error: KafkaError) -> bool:
+    """Whether a client is dead, by an error that may not say of what."""
+    return error.fatal() or error.code() == _FATAL
+
+
 def is_static_fence(error: KafkaError) -> bool:
     """Whether a consumer's error says that another process has this group instance id.
 

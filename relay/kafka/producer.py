@@ -12,8 +12,8 @@ from typing import Any, Final
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
-from relay.errors import Fatal, OutcomeUnknown, RelayError, TransactionAborted
-from relay.kafka.errors import kafka_error, sort_transactional
+from relay.errors import Fatal, Fenced, OutcomeUnknown, RelayError, TransactionAborted
+from relay.kafka.errors import describe, is_fatal, kafka_error, sort_transactional
 from relay.records import OutgoingRecord, SourceRecord, TopicPartition
 
 _QUEUE_WAIT_S: Final = 0.05
@@ -167,13 +167,26 @@ class TransactionalProducer:
 
     def _sorted(self, exception: KafkaException, step: str) -> RelayError:
         """Sort a failure; an abortable one is aborted here, so that the caller need only go on."""
-        error = sort_transactional(kafka_error(exception), step)
+        cause = kafka_error(exception)
+        error = sort_transactional(cause, step)
+        if is_fatal(cause) and not isinstance(error, Fenced):
+            error = self._fatal_error(cause, step)
         if isinstance(error, TransactionAborted):
             try:
                 self.abort()
             except RelayError as failure:
                 return failure
         return error
+
+    def _fatal_error(self, cause: KafkaError, step: str) -> RelayError:
+        """Ask for the error behind a client that is dead: `produce` only says that it is (tried), an abort says why."""
+        try:
+            self._producer.abort_transaction(self._call_timeout_s)
+        except KafkaException as exception:
+            error = sort_transactional(kafka_error(exception), step)
+            if isinstance(error, Fenced):
+                return error
+        return Fatal(f"{step}: {describe(cause)}")
 
     def _produce(self, record: OutgoingRecord, on_delivery: _OnDelivery | None) -> None:
         topic, value, key, partition, timestamp_ms, headers = record

@@ -8,15 +8,15 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from relay.clock import Clock
-from relay.codec import RelayRun, encode_relay_run
+from relay.codec import RelayRun
 from relay.config import Config
-from relay.errors import RelayError
-from relay.kafka.admin import Admin, NotAnswered
+from relay.errors import NotAnswered, RelayError
+from relay.kafka.admin import Admin
 from relay.kafka.producer import TransactionalProducer
 from relay.life import LEFT_OPEN_REASON
+from relay.outbox import relays_entry
 from relay.own_run import OwnRun
 from relay.partitions import Partitions
-from relay.records import HASHED, OutgoingRecord
 from relay.telemetry.logging import Log
 
 _ANSWER_TIMEOUT_S: Final = 2.0
@@ -97,13 +97,12 @@ class Reaper:
             own = OwnRun(self._config.relay.name, identity, topics.unified)
             own.adopt(run)
             finished = own.close("failed", LEFT_OPEN_REASON, now_ms)
-            entry = None if own.staged is None else encode_relay_run(own.staged)
-            closed = OutgoingRecord(topics.relays, entry, identity.encode(), HASHED, now_ms, None)
+            closed = relays_entry(topics.relays, identity, own.staged, now_ms)
             producer.begin()
             producer.write([finished, closed], topics.changelog)
             producer.commit({}, None, _ANSWER_TIMEOUT_S)
             self._log.info("own_run.closed", run_id=run.run_id, identity=identity, reason=LEFT_OPEN_REASON)
-        except (NotAnswered, RelayError) as error:
+        except RelayError as error:
             # It came back, or the cluster is slow: either way this relay goes on, and looks again later.
             self._log.warning("own_run.not_closed", identity=identity, reason=str(error))
         finally:

@@ -8,8 +8,8 @@ import time
 from typing import Any, Final
 
 from relay.codec import CodecError, RelayRun, decode_relay_run
-from relay.errors import Fatal
-from relay.kafka.admin import Admin, NotAnswered
+from relay.errors import Fatal, NotAnswered
+from relay.kafka.admin import Admin
 from relay.kafka.log_reader import LogReader
 
 _SLICE_S: Final = 0.5

@@ -22,8 +22,8 @@ from relay.codec import (
     decode_run_state,
     decode_source_position,
 )
-from relay.errors import Fatal
-from relay.kafka.admin import Admin, NotAnswered
+from relay.errors import Fatal, NotAnswered
+from relay.kafka.admin import Admin
 from relay.kafka.log_reader import LogReader, LogRecord
 from relay.partitions import Partition, Restored
 from relay.records import TopicPartition
@@ -134,7 +134,7 @@ class Restorer:
             return
         try:
             ends = self._admin.log_ends(self._changelog, [r.partition.number for r in asking], _SLICE_S)
-            ids = self._admin.topic_ids(self._sources, _SLICE_S)
+            ids = self._admin.topic_ids((*self._sources, self._changelog), _SLICE_S)
             numbers = [restore.partition.number for restore in asking]
             entries = [TopicPartition(source, number) for source in self._sources for number in numbers]
             starts = self._admin.log_starts(entries, _SLICE_S)
@@ -143,21 +143,27 @@ class Restorer:
         for restore in asking:
             number = restore.partition.number
             restore.starts = {source: starts[TopicPartition(source, number)] for source in self._sources}
-            restore.topic_ids = {source: topic_id for source, (topic_id, _count) in ids.items()}
+            restore.topic_ids = {topic: topic_id for topic, (topic_id, _count) in ids.items()}
             restore.end = ends[number]
-            self._reader.start(number, restore.partition.changelog_next)
+            kept = restore.partition.changelog_next
+            self._reader.start(number, kept)
+            if kept is not None and kept > restore.end:
+                self._start_over(restore)  # the log was cut or made anew: what was kept may not be in it
 
     def _caught_up(self, restore: _Restore) -> bool:
         number = restore.partition.number
         if self._reader.out_of_range(number):
-            # What was kept cannot be brought up to date: the log no longer reaches back so far. Read it all.
-            restore.partition.runs = PartitionRuns()
-            restore.partition.changelog_next = None
-            restore.partition.positions.clear()
-            restore.changelog_positions.clear()
-            self._reader.start(number, None)
+            self._start_over(restore)  # the log no longer reaches back to what was kept
             return False
         return restore.end is not None and self._reader.position(number) >= restore.end
+
+    def _start_over(self, restore: _Restore) -> None:
+        """What was kept cannot be brought up to date: forget it, and read the whole log."""
+        restore.partition.runs = PartitionRuns()
+        restore.partition.changelog_next = None
+        restore.partition.positions.clear()
+        restore.changelog_positions.clear()
+        self._reader.start(restore.partition.number, None)
 
     def _load(self, record: LogRecord, restore: _Restore) -> None:
         try:
@@ -185,12 +191,15 @@ class Restorer:
         known = {source: p.next_offset for source, p in restore.changelog_positions.items()}
         # A replay from a remembered offset sees only what changed since: the rest is as it was left.
         known = {**{s: o for s, o in partition.positions.items() if o is not None}, **known}
-        known_ids = {**partition.topic_ids, **{s: p.topic_id for s, p in restore.changelog_positions.items()}}
+        known_ids = dict(partition.topic_ids)
+        for source, position in restore.changelog_positions.items():
+            known_ids |= {source: position.topic_id, self._changelog: position.changelog_id}
         faults = []
         for source in self._sources:
             faults += _position_faults(source, known.get(source), committed.get(source))
-            faults += _topic_faults(source, known_ids.get(source, ""), restore.topic_ids.get(source, ""))
             faults += _retention_faults(source, restore.starts[source], committed.get(source))
+        for topic in (*self._sources, self._changelog):
+            faults += _topic_faults(topic, known_ids.get(topic, ""), restore.topic_ids.get(topic, ""))
         partition.positions = dict(committed)
         partition.starts = restore.starts
         partition.topic_ids = restore.topic_ids
@@ -215,12 +224,12 @@ def _retention_faults(source: str, start: int, committed: int | None) -> list[st
     return [f"{source}: the committed offset is {committed}, retention has deleted all before {start}; they are lost"]
 
 
-def _topic_faults(source: str, known_id: str, live_id: str) -> list[str]:
+def _topic_faults(topic: str, known_id: str, live_id: str) -> list[str]:
     """The topic was deleted and made anew."""
     if not known_id or not live_id or known_id == live_id:
         return []
     return [
-        f"{source}: the topic was made anew (its id was {known_id}, is {live_id}); its old offsets mean nothing in it"
+        f"{topic}: the topic was made anew (its id was {known_id}, is {live_id}); its old offsets mean nothing in it"
     ]
 
 

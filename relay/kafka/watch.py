@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import Final
 
 from relay.config import Config
-from relay.kafka.admin import Admin, NotAnswered
+from relay.errors import NotAnswered
+from relay.kafka.admin import Admin
 from relay.partitions import Partition, Partitions, Phase
 from relay.topics import Layout
 
@@ -57,7 +58,7 @@ class Watch:
             reasons = common + [
                 f"{topic}: the topic was made anew or deleted while it was being read"
                 for topic, topic_id in partition.topic_ids.items()
-                if topic in self._config.source_topics and live.get(topic, ("", 0))[0] != topic_id
+                if live.get(topic, ("", 0))[0] != topic_id
             ]
             if reasons:
                 self._halt(partition, "; ".join(reasons))

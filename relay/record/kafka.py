@@ -5,8 +5,8 @@ from typing import Any, Final
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
-from relay.errors import Fatal, StartUpError
-from relay.kafka.admin import Admin, NotAnswered
+from relay.errors import Fatal, NotAnswered, StartUpError
+from relay.kafka.admin import Admin
 from relay.kafka.errors import describe, kafka_error
 from relay.kafka.settings import CLIENT_RECORD_BYTES_MAX
 from relay.kafka_settings import for_admin, for_producer

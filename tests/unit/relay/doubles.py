@@ -13,7 +13,7 @@ from relay.config import Config
 from relay.errors import OutcomeUnknown, RelayError, TransactionAborted
 from relay.judge.judge import SourceRules
 from relay.loop import Loop, LoopParts
-from relay.outbox import Outbox, OutboxLimits
+from relay.outbox import Outbox, OutboxLimits, relays_entry
 from relay.own_run import OwnRun
 from relay.partitions import Partition, Partitions, Phase, Restored
 from relay.records import HASHED, OutgoingRecord, SourceRecord, TopicPartition
@@ -282,6 +282,7 @@ class Rig:
             "clock": self.clock,
             "recover": self._recover,
             "before_commit": self._say_own,
+            "stage_proof": self._stage_proof,
         }
         self.loop = Loop(LoopParts(**parts))
         self._own_run_began_ms = self.clock.now_ms()
@@ -308,6 +309,10 @@ class Rig:
 
     def _say_own(self) -> None:
         self.before_commit()
+
+    def _stage_proof(self) -> None:
+        entry = relays_entry("ethogram-relay.relays", "ethogram-relay/i", self.own_run.current, self.clock.now_ms())
+        self.outbox.stage_own(entry)
 
     def _recover(self) -> None:
         self.recoveries += 1

@@ -1,6 +1,8 @@
 """What becomes of the partitions that the group assigns: restored, judged, halted, let go."""
 
-from relay.errors import OutcomeUnknown, TransactionAborted
+import pytest
+
+from relay.errors import Fenced, OutcomeUnknown, TransactionAborted
 from relay.judge.run_state import RunState
 from relay.partitions import Phase
 from relay.records import TopicPartition
@@ -73,14 +75,29 @@ def test_a_loss_drops_what_is_in_hand() -> None:
     assert_feed_is_done(rig)
 
 
-def test_a_loss_with_nothing_in_hand_aborts_nothing() -> None:
-    """Without an open transaction a loss only gives the partitions up."""
+def test_a_loss_with_nothing_in_hand_proves_the_identity() -> None:
+    """Without an open transaction a loss commits a record that changes nothing, and aborts nothing."""
     rig = Rig()
     rig.assign(0)
     rig.loop.lost([A0, B0])
-    assert rig.sink.calls == []
+    assert rig.sink.calls == ["begin", "write", "commit"]
+    (entry,) = rig.sink.committed[-1].written
+    assert (entry.topic, entry.key) == ("ethogram-relay.relays", b"ethogram-relay/i")
+    assert rig.sink.committed[-1].offsets == {}
     assert rig.told.failures == []
     assert len(rig.partitions) == 0
+
+
+def test_a_loss_to_a_successor_ends_the_process() -> None:
+    """A fenced identity can neither abort nor commit: the member must not join anew under it."""
+    for feed in (FEED, []):
+        rig = Rig(feed)
+        rig.assign(0)
+        rig.loop.turn()
+        rig.sink.fail_next = {"abort": Fenced("why")}
+        rig.sink.endings = [Fenced("why")]
+        with pytest.raises(Fenced):
+            rig.loop.lost([A0, B0])
 
 
 def test_a_loss_whose_abort_is_in_doubt_is_settled() -> None:

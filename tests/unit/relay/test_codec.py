@@ -28,7 +28,7 @@ from relay.judge.run_state import RunState
 from relay.records import SourceRecord
 
 STATE = RunState(2**53, finished=True, source="chreode.events", changed_ms=1_764_577_800_125)
-POSITION = SourcePosition(2**40, "aGVsbG8")
+POSITION = SourcePosition(2**40, "aGVsbG8", "Z3V0ZW4")
 RUN = RelayRun("ethogram-relay/i/1", 7, 1_764_577_800_125)
 RECORD = SourceRecord("a", 3, 2**33, -1, b"k\xff", b"\x00\xff", [("h", None), ("h", b""), ("ü", b"\xff")])
 REFUSED = Quarantined(RECORD, "gap", "r" * 5000, "ethogram-relay/i/1", 9, 1)
@@ -93,11 +93,12 @@ def test_the_fingerprint_is_little_endian_crc_64_avro() -> None:
     """A value begins with C3 01 and the CRC-64-AVRO of the schema's canonical form, lowest byte first."""
     canonical = (
         '{"name":"ethogram.relay.v1.SourcePosition","type":"record","fields":'
-        '[{"name":"next_offset","type":"long"},{"name":"topic_id","type":"string"}]}'
+        '[{"name":"next_offset","type":"long"},{"name":"topic_id","type":"string"},'
+        '{"name":"changelog_id","type":"string"}]}'
     )
     assert crc_64_avro(b'"null"') == 0x63DD24E7CC258F8A, "the specification's own example"
     header = b"\xc3\x01" + crc_64_avro(canonical.encode()).to_bytes(8, "little")
-    assert encode_source_position(SourcePosition(1, "x")) == header + b"\x02\x02x"
+    assert encode_source_position(SourcePosition(1, "x", "y")) == header + b"\x02\x02x\x02y"
 
 
 def test_another_reader_of_avro_understands_the_body() -> None:

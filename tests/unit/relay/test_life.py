@@ -2,9 +2,12 @@
 
 from collections.abc import Mapping
 
+import pytest
+
 from ethogram import Event, parse_event
-from relay.codec import RelayRun
-from relay.life import Life
+from relay.codec import RelayRun, decode_relay_run
+from relay.errors import Fenced
+from relay.life import Life, Relays
 from relay.outbox import Outbox, OutboxLimits
 from relay.own_run import OwnRun
 from tests.unit.relay.samples import NOW_MS, StillClock, config_of
@@ -17,11 +20,23 @@ class Living:
 
     def __init__(self, found: Mapping[str, RelayRun]) -> None:
         self.found = found
+        self.glanced: Mapping[str, RelayRun] = {}
+        """What is in the relays topic without being committed; empty for the same."""
+        self.renewals = 0
         self.clock = StillClock()
         config = config_of()
         self.own = OwnRun("ethogram-relay", config.identity, "u")
         self.outbox = Outbox(config.topics, self.own, OutboxLimits(10_000, 10_000), self.clock)
-        self.life = Life(config, self.own, self.outbox, self.clock, lambda: self.found)
+        self.life = Life(
+            config,
+            self.own,
+            self.outbox,
+            self.clock,
+            Relays(self._renew, lambda: self.found, lambda: self.glanced or self.found),
+        )
+
+    def _renew(self) -> None:
+        self.renewals += 1
 
     def said(self) -> list[Event]:
         """The own events that were staged since the last look."""
@@ -120,3 +135,31 @@ def test_a_stop_ends_the_run_once() -> None:
     living.life.end()
     living.life.rotate_if_old()
     assert living.said() == []
+
+
+def test_a_successor_is_not_taken_back_from() -> None:
+    """In recovery a run of this identity that this life did not open, committed or not, is a successor's: fenced."""
+    living = Living({})
+    living.life.begin()
+    living.said()
+    living.commit()
+    living.life.recover()
+    assert living.said() == []
+    renewals = living.renewals
+    living.glanced = {"ethogram-relay/i": RelayRun("ethogram-relay/i/successor", 2, NOW_MS)}
+    with pytest.raises(Fenced, match="a successor has begun the run ethogram-relay/i/successor"):
+        living.life.recover()
+    assert living.renewals == renewals, "the identity was taken back"
+
+
+def test_a_proof_changes_nothing() -> None:
+    """The relays entry is staged as it is; before a run is open there is nothing to prove with."""
+    living = Living({})
+    living.life.prove()
+    assert living.outbox.take_records() == []
+    living.life.begin()
+    living.said()
+    living.commit()
+    living.life.prove()
+    (entry,) = living.outbox.take_records()
+    assert decode_relay_run(entry.value or b"") == living.own.current

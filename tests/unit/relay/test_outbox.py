@@ -36,7 +36,7 @@ class Staging:
         limits = OutboxLimits(quarantine_record_bytes_max, unified_record_bytes_max)
         self.outbox = Outbox(config_of().topics, self.own_run, limits, self.clock)
         self.partition = Partition(3, PartitionRuns(), None)
-        self.partition.topic_ids = {"a": "id-a"}
+        self.partition.topic_ids = {"a": "id-a", CHANGELOG: "id-changelog"}
 
     def stage(self, *records: SourceRecord, advance: bool = False) -> None:
         """Judge and stage records of one topic-partition."""
@@ -128,7 +128,7 @@ def test_a_seal_writes_each_touched_run_once() -> None:
     ]
     assert decode_run_state(records[0].value or b"") == RunState(4, finished=False, source="a", changed_ms=NOW_MS)
     assert decode_run_state(records[1].value or b"") == RunState(2, finished=False, source="a", changed_ms=NOW_MS)
-    assert decode_source_position(records[2].value or b"") == SourcePosition(9, "id-a")
+    assert decode_source_position(records[2].value or b"") == SourcePosition(9, "id-a", "id-changelog")
 
 
 def test_positions_come_after_every_run_state() -> None:

@@ -188,12 +188,20 @@ def transact(producer: TransactionalProducer) -> None:
 )
 @pytest.mark.parametrize("step", ["begin", "produce", "offsets", "commit"])
 def test_what_cannot_be_aborted_is_sorted(step: str, error: KafkaException, meaning: type[RelayError]) -> None:
-    """A fence, a fatal error and silence come out as what they are, and nothing more is sent."""
+    """A fence, a fatal error and silence come out as what they are; only a dead client is asked what it died of."""
     producer = producer_of()
     Client.fails = {step: [error]}
     with pytest.raises(meaning):
         transact(producer)
-    assert "abort" not in Client.made[0].calls
+    assert ("abort" in Client.made[0].calls) == (meaning is Fatal)
+
+
+def test_a_dead_client_is_asked_what_it_died_of() -> None:
+    """`produce` on a fenced client says that it is dead and not why; the abort says so, and that decides."""
+    producer = producer_of()
+    Client.fails = {"produce": [FATAL], "abort": [FENCE]}
+    with pytest.raises(Fenced):
+        transact(producer)
 
 
 @pytest.mark.parametrize(

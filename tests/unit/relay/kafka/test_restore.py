@@ -6,9 +6,9 @@ from typing import cast
 import pytest
 
 from relay.codec import SourcePosition, encode_run_state, encode_source_position, run_key, source_key
-from relay.errors import Fatal
+from relay.errors import Fatal, NotAnswered
 from relay.judge.run_state import RunState
-from relay.kafka.admin import Admin, NotAnswered
+from relay.kafka.admin import Admin
 from relay.kafka.log_reader import LogReader, LogRecord
 from relay.kafka.restore import Restorer
 from relay.partitions import Partition, Phase, Restored
@@ -28,7 +28,7 @@ class Cluster:
         self.offsets: dict[TopicPartition, int | None] | None = {A3: 5}
         self.ends: dict[int, int] | None = {3: 2}
         self.starts = {A3: 0}
-        self.ids = {"a": ("id-a", 4)}
+        self.ids = {"a": ("id-a", 4), "changelog": ("id-log", 4)}
         self.log: list[LogRecord] = []
         self.at: dict[int, int] = {}
         self.began_at: list[tuple[int, int | None]] = []
@@ -93,9 +93,11 @@ def state_at(offset: int, run_id: str = "r", state: RunState | None = OPEN) -> L
     return LogRecord(3, offset, run_key(run_id), None if state is None else encode_run_state(state))
 
 
-def position_at(offset: int, next_offset: int, topic_id: str = "id-a") -> LogRecord:
+def position_at(offset: int, next_offset: int, topic_id: str = "id-a", changelog_id: str = "id-log") -> LogRecord:
     """A changelog record of a source's position."""
-    return LogRecord(3, offset, source_key("a"), encode_source_position(SourcePosition(next_offset, topic_id)))
+    return LogRecord(
+        3, offset, source_key("a"), encode_source_position(SourcePosition(next_offset, topic_id, changelog_id))
+    )
 
 
 class Restoring:
@@ -128,7 +130,7 @@ def test_states_and_positions_are_restored() -> None:
     assert (restored.partition, restored.faults) == (partition, [])
     assert partition.runs.get("r") == OPEN
     assert partition.positions == {"a": 5}
-    assert partition.topic_ids == {"a": "id-a"}
+    assert partition.topic_ids == {"a": "id-a", "changelog": "id-log"}
     assert partition.starts == {"a": 0}
     assert partition.changelog_next == 2
     assert restoring.cluster.stopped == [3]
@@ -286,3 +288,22 @@ def test_a_cancelled_restore_is_let_go() -> None:
     assert restoring.cluster.stopped == [3]
     for _step in range(5):
         assert restoring.restorer.step() == []
+
+
+def test_a_changelog_made_anew_is_a_fault() -> None:
+    """Positions that were written into another changelog of the same name forbid judging."""
+    restoring = Restoring()
+    restoring.cluster.log = [state_at(0), position_at(1, 5, changelog_id="id-old-log")]
+    restored = restoring.to_the_end()
+    assert any("changelog: the topic was made anew (its id was id-old-log" in fault for fault in restored.faults)
+
+
+def test_what_was_kept_beyond_the_end_is_read_anew() -> None:
+    """A remembered offset past the changelog's end proves nothing: everything kept is forgotten and read again."""
+    restoring = Restoring(changelog_next=40)
+    restoring.partition.runs.load("stale", OPEN)
+    restoring.cluster.log = [state_at(0), position_at(1, 5)]
+    restored = restoring.to_the_end()
+    assert restoring.cluster.began_at == [(3, 40), (3, None)]
+    assert restored.partition.runs.get("stale") is None
+    assert restored.partition.runs.get("r") == OPEN

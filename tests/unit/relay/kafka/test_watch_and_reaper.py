@@ -7,8 +7,8 @@ from structlog.testing import capture_logs
 
 from ethogram import parse_event
 from relay.codec import RelayRun
-from relay.errors import Fenced
-from relay.kafka.admin import Admin, NotAnswered
+from relay.errors import Fenced, NotAnswered
+from relay.kafka.admin import Admin
 from relay.kafka.producer import TransactionalProducer
 from relay.kafka.reaper import Reaper
 from relay.kafka.watch import Watch
