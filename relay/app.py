@@ -22,6 +22,7 @@ from relay.kafka.reaper import Reaper
 from relay.kafka.relays import read_open_runs
 from relay.kafka.restore import Restorer
 from relay.kafka.settings import admin_settings, member_settings, producer_settings, reader_settings
+from relay.kafka.try_settings import try_settings
 from relay.kafka.watch import Watch
 from relay.life import Life, Relays
 from relay.loop import Loop, LoopParts
@@ -63,6 +64,9 @@ class RelayApp:
         stopping: Whether a stop was asked for.
         embedded: A layout that is taken as given: the embedded cluster answers no questions about topics or groups.
         clock: The relay's clock.
+
+    Raises:
+        ConfigError: A Kafka client does not take the settings.
     """
 
     def __init__(
@@ -79,6 +83,8 @@ class RelayApp:
         self._stopping = stopping
         self._embedded = embedded
         self._clock = clock or SystemClock()
+        if embedded is None:
+            try_settings(config)
         self._admin = Admin(admin_settings(config))
 
     def run(self) -> ExitCode:

@@ -4,6 +4,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO
 
@@ -41,11 +42,12 @@ def check_files(files: Sequence[str], out: TextIO, *, enforce: bool, advance: bo
     findings = 0
     for name in files:
         try:
-            with _opened(name) as lines:
-                found, refused = _check_lines(name, lines, rules, runs, out)
+            opened = _opened(name)
         except OSError as error:
             sys.stderr.write(f"{name}: expected a readable file, got: {error.strerror}\n")
             return ExitCode.USAGE
+        with opened as lines:
+            found, refused = _check_lines(name, lines, rules, runs, out)
         findings += found
         causes.update(refused)
     refused_count = sum(causes[cause.value] for cause in Cause)
@@ -58,8 +60,9 @@ def check_files(files: Sequence[str], out: TextIO, *, enforce: bool, advance: bo
     return ExitCode.FOUND if refused_count else ExitCode.OK
 
 
-def _opened(name: str) -> BinaryIO:
-    return sys.stdin.buffer if name == "-" else Path(name).open("rb")
+def _opened(name: str) -> AbstractContextManager[BinaryIO]:
+    """A file, or standard input, which is left open for whoever names it again."""
+    return nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb")
 
 
 def _check_lines(

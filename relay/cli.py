@@ -1,6 +1,8 @@
 """Arguments and exit codes; nothing else. Each command lives in its own module and is loaded when it is asked for."""
 
 import argparse
+import io
+import math
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -8,6 +10,9 @@ from pathlib import Path
 
 from relay import __version__
 from relay.exit_codes import ExitCode
+
+_EXIT_BROKEN_PIPE = 128 + 13
+"""As shells say that SIGPIPE ended a command."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +27,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     command: Callable[[argparse.Namespace], int] = options.command
-    return command(options)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # what is printed is the wire's text, whatever the locale
+    try:
+        code = command(options)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has enough of it. The interpreter's own flush at the end must not complain.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _EXIT_BROKEN_PIPE
+    return code
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -125,7 +139,7 @@ def _add_record(commands: "_Commands[argparse.ArgumentParser]") -> None:
     record.add_argument("--actor", help="who the session runs for; default: the user's name")
     record.add_argument("--repository", help="what it works on")
     record.add_argument("--work-order", help="what it was asked for")
-    record.add_argument("--timeout", type=float, metavar="SECONDS", help="end the command after so long")
+    record.add_argument("--timeout", type=_seconds, metavar="SECONDS", help="end the command after so long")
     record.add_argument("argv", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the command and its arguments")
     record.set_defaults(command=_record)
 
@@ -142,7 +156,7 @@ def _add_demo(commands: "_Commands[argparse.ArgumentParser]") -> None:
     demo = commands.add_parser("demo", help="the whole pipeline in one process, with nothing to install")
     demo.add_argument("--keep", action="store_true", help="go on until Ctrl-C")
     demo.add_argument("--bootstrap-servers", metavar="HOST", help="on this Kafka cluster, not on the embedded one")
-    demo.add_argument("--seconds", type=float, default=8.0, help="how long sessions are recorded; default 8")
+    demo.add_argument("--seconds", type=_seconds, default=8.0, help="how long sessions are recorded; default 8")
     demo.set_defaults(command=_demo)
 
 
@@ -154,3 +168,14 @@ def _demo(options: argparse.Namespace) -> int:
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the YAML configuration")
+
+
+def _seconds(text: str) -> float:
+    """A duration argument: a finite number above 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a number of seconds above 0, got {text}")
+    return value

@@ -21,6 +21,10 @@ from relay.kafka_settings import setting_faults
 
 _DURATION: Final = re.compile(r"(\d+)(ms|s|m|h|d)", re.ASCII)
 _UNIT_MS: Final = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+BACKLOG_INTERVALS: Final = 3
+"""With a backlog a transaction gathers for so many intervals: nothing is timely then, and each commit costs a pause."""
+TRANSACTION_TIMEOUT_MS: Final = 15_000
+"""The relay's default of `transaction.timeout.ms`."""
 _DAY_MS: Final = 86_400_000
 _TOPIC: Final = r"^[a-zA-Z0-9._-]{1,249}$"
 
@@ -208,6 +212,8 @@ def parse_config(tree: object, environment: Mapping[str, str]) -> Config:
         raise ConfigError(faults + list(dict.fromkeys(found)) + _kafka_faults(merged, origins)) from None
     config = Config(file.relay, file.sources, file.kafka, file.http)
     faults += _kafka_faults(merged, origins) + _topic_faults(config)
+    if not faults:
+        faults += _time_faults(config)
     if faults:
         raise ConfigError(faults)
     return config
@@ -217,6 +223,16 @@ def _kafka_faults(merged: Mapping[str, object], origins: Mapping[str, str]) -> l
     """Kafka settings that may not be set, found whatever else is wrong with the file."""
     section = merged.get("kafka")
     return setting_faults(section, origins) if isinstance(section, dict) else []
+
+
+def _time_faults(config: Config) -> list[str]:
+    """A transaction that gathers for too long would outlive its time-out, and the broker would fence the relay."""
+    timeout_ms = int(config.kafka.get("transaction.timeout.ms", TRANSACTION_TIMEOUT_MS))
+    longest_ms = timeout_ms // (2 * BACKLOG_INTERVALS)
+    if config.relay.commit_interval_ms <= longest_ms:
+        return []
+    wanted = f"at most {longest_ms}, a sixth of kafka.transaction.timeout.ms ({timeout_ms})"
+    return [f"relay.commit_interval_ms: expected {wanted}, got {config.relay.commit_interval_ms}"]
 
 
 def _topic_faults(config: Config) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from relay.assignment import Assignment
 from relay.clock import Clock
-from relay.config import RelaySection
+from relay.config import BACKLOG_INTERVALS, RelaySection
 from relay.errors import Fatal, OutcomeUnknown, PartitionFault, TransactionAborted
 from relay.judge.judge import SourceRules, judge
 from relay.outbox import Outbox
@@ -22,8 +22,6 @@ from relay.records import SourceRecord, TopicPartition
 
 FETCH_RECORDS_MAX: Final = 1000
 """Records a turn. The client hands out 100 to 1,000 at 0.65 µs each, larger batches at more (measured)."""
-_BACKLOG_INTERVALS: Final = 3
-"""With a backlog a transaction gathers for so many intervals: nothing is timely then, and each commit costs a pause."""
 _IDLE_WAIT_S: Final = 0.1
 _FAILING_MAX_S: Final = 60.0
 """Transactions may fail one after another for so long before the relay gives up; a rebalance takes far less."""
@@ -235,7 +233,7 @@ class Loop:
         """How long a fetch may wait: until the transaction in hand is due, or a moment."""
         if not self._parts.sink.in_transaction:
             return _IDLE_WAIT_S
-        intervals = _BACKLOG_INTERVALS if self._backlog else 1
+        intervals = BACKLOG_INTERVALS if self._backlog else 1
         due_s = self._opened_s + intervals * self._parts.limits.commit_interval_ms / 1000
         return max(0.0, min(_IDLE_WAIT_S, due_s - self._parts.clock.monotonic_s()))
 

@@ -1,6 +1,7 @@
 """`ethogram-relay run`: configuration, signals, probes and exit codes around one relay."""
 
 import signal
+import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
@@ -68,6 +69,11 @@ def serve(path: Path, environment: Mapping[str, str], log_level: str) -> ExitCod
         return ExitCode.FENCED
     except Fatal as error:
         log.error("relay.failed", reason=str(error))
+        return ExitCode.FATAL
+    except Exception as error:  # noqa: BLE001 - a process must end with a code that is documented, whatever ends it
+        # A fault of ours. Its text may hold anything, so that its type and place must do.
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        log.error("relay.failed", reason=type(error).__name__, file=Path(frame.filename).name, line=frame.lineno)
         return ExitCode.FATAL
 
 

@@ -12,6 +12,7 @@ from relay.exit_codes import ExitCode
 from relay.kafka.admin import Admin, TopicFacts
 from relay.kafka.hashing import sources_that_hash_otherwise
 from relay.kafka.settings import admin_settings, reader_settings
+from relay.kafka.try_settings import try_settings
 from relay.topics import RELAYS_PARTITION_COUNT, check_topics, settings_for
 
 _ANSWER_TIMEOUT_S: Final = 30.0
@@ -35,6 +36,7 @@ def create_topics(
     """
     try:
         config = load_config(path, environment)
+        try_settings(config)
         admin = Admin(admin_settings(config))
         facts = admin.topic_facts(_names(config), _ANSWER_TIMEOUT_S)
         wanted = _missing(config, facts, replication_factor, source_partitions)
@@ -61,6 +63,7 @@ def check_cluster_topics(path: Path, environment: Mapping[str, str], out: TextIO
     """
     try:
         config = load_config(path, environment)
+        try_settings(config)
         facts = Admin(admin_settings(config)).topic_facts(_names(config), _ANSWER_TIMEOUT_S)
         findings = check_topics(config, facts)
         if not findings.faults:

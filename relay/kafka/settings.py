@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from relay.config import Config
+from relay.config import TRANSACTION_TIMEOUT_MS, Config
 from relay.kafka_settings import for_admin, for_consumer, for_producer
 from relay.telemetry.client_log import client_logger
 
@@ -16,7 +16,7 @@ _QUEUED_TRANSACTIONS: Final = 4
 """How many transactions of the configured bounds the client's queue holds, so that producing never stalls in one."""
 _PRODUCER_DEFAULTS: Final[Mapping[str, Any]] = {
     "linger.ms": 5,  # the transaction gathers; the client need not
-    "transaction.timeout.ms": 15_000,
+    "transaction.timeout.ms": TRANSACTION_TIMEOUT_MS,
 }
 _CONSUMER_DEFAULTS: Final[Mapping[str, Any]] = {
     "fetch.queue.backoff.ms": 5,  # the client's 1,000 halves the throughput (measured)

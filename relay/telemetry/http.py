@@ -102,8 +102,9 @@ class TelemetryServer:
             family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
             server = type("_FamilyServer", (_Server,), {"address_family": family})
             self._server: _Server = server((host, port), _Handler)
-        except OSError as error:
-            raise ConfigError([f"http: expected to listen on {host} port {port}, got {error.strerror}"]) from error
+        except (OSError, UnicodeError) as error:
+            got = error.strerror if isinstance(error, OSError) else "no such name"
+            raise ConfigError([f"http: expected to listen on {host} port {port}, got {got}"]) from error
         self._server.metrics = metrics
         self._server.health = health
         self.port: int = self._server.server_address[1]

@@ -1,7 +1,10 @@
 """Arguments and exit codes, as far as they need no broker."""
 
 import json
+import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -187,3 +190,27 @@ def test_the_first_signal_asks_and_the_second_ends() -> None:
         handler(signal.SIGINT, None)
         assert raised == [signal.SIGINT]
         assert signal.getsignal(signal.SIGINT) is signal.SIG_DFL
+
+
+@pytest.mark.parametrize("given", ["nan", "0", "-1", "inf", "soon"])
+def test_durations_are_finite_and_positive(given: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A duration argument that is no finite number above 0 is a usage error, not a traceback."""
+    with pytest.raises(SystemExit) as ended:
+        main(["demo", "--seconds", given])
+    assert ended.value.code == ExitCode.USAGE
+    assert f"expected a number of seconds above 0, got {given}" in capsys.readouterr().err
+
+
+def test_a_reader_that_has_enough_is_no_fault(tmp_path: Path) -> None:
+    """Output into a closed pipe ends the command quietly, as SIGPIPE would, whatever the locale's encoding."""
+    file = tmp_path / "bad.jsonl"
+    file.write_text('{"bad ü"\n' * 5000, encoding="utf-8")
+    command = [sys.executable, "-m", "relay", "check", str(file)]
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert b"malformed" in process.stdout.readline()
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141

@@ -351,3 +351,19 @@ def test_a_configuration_does_not_change() -> None:
     """The value is frozen."""
     with pytest.raises(Exception, match="frozen"):
         config_of().relay.name = "other"
+
+
+@pytest.mark.parametrize(("timeout_ms", "longest_ms"), [(None, 2500), ("6000", 1000)])
+def test_a_transaction_must_end_before_its_time_out(timeout_ms: str | None, longest_ms: int) -> None:
+    """With a backlog a transaction gathers for three intervals: they must take half of its time-out at most."""
+    kafka = {"bootstrap.servers": "h:1"} | ({} if timeout_ms is None else {"transaction.timeout.ms": timeout_ms})
+
+    def tree(interval_ms: int) -> dict[str, Any]:
+        relay = {"unified_topic": "u", "commit_interval_ms": interval_ms}
+        return {"relay": relay, "sources": [{"topic": "a"}], "kafka": kafka}
+
+    assert parse_config(tree(longest_ms), {}).relay.commit_interval_ms == longest_ms
+    with pytest.raises(ConfigError) as caught:
+        parse_config(tree(longest_ms + 1), {})
+    (fault,) = caught.value.faults
+    assert fault.startswith(f"relay.commit_interval_ms: expected at most {longest_ms}, a sixth of")
