@@ -58,6 +58,7 @@ def test_stop_under_load_commits_or_leaves_whole_batches(kafka: KafkaBroker, top
             relay.wait_ready()
             assert relay.terminate() == OK
     with rig.relay(life="-last") as relay:
+        relay.wait_ready()
         rig.ledger.wait_judged()
         assert relay.terminate() == OK
 
