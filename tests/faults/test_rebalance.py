@@ -188,7 +188,7 @@ def test_relay_that_hangs_past_its_transaction(
     Whether its next call finds it fenced or only its records timed out is the client's choice; it ends with the code
     for that, or reads back what is true and goes on.
     """
-    config = {"relay": {"commit_interval_ms": 800}, "kafka": {"transaction.timeout.ms": 2_000}}
+    config = {"relay": {"commit_interval_ms": 330}, "kafka": {"transaction.timeout.ms": 2_000}}
     rig = Rig(kafka, topic_prefix, tmp_path, AB, partitions=2, config=config)
     rig.create_topics()
     load = Load(rng, sources=2, records=30)
@@ -225,7 +225,7 @@ def test_relay_that_hangs_does_not_disturb_its_successor(
 ) -> None:
     """A relay that hung, was replaced under its own identity, and wakes up, ends as fenced; its successor goes on."""
     client = {"transaction.timeout.ms": 2_000, "session.timeout.ms": session_timeout_ms}
-    config = {"relay": {"commit_interval_ms": 800}, "kafka": client}
+    config = {"relay": {"commit_interval_ms": 330}, "kafka": client}
     rig = Rig(kafka, topic_prefix, tmp_path, AB, partitions=2, config=config)
     rig.create_topics()
     load = Load(rng, sources=2, records=30)

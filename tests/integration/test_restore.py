@@ -54,11 +54,14 @@ def test_restore_waits_for_an_open_transaction(kafka: KafkaBroker, topic_prefix:
         rig.produce(0, [event("early", 2, partition=0), event("committed", 5, partition=0)])
         rig.produce(0, [started("aborted", partition=1)])
         relay.start()
-        deadline = time.monotonic() + HELD_OPEN_S
+        wait_until(lambda: "own_run.opened" in relay.log().rpartition("relay.stopped")[2], 20, "an own run")
+        answer, deadline = None, time.monotonic() + HELD_OPEN_S
         while time.monotonic() < deadline:
             answer = relay.get("/readyz")
-            assert answer is None or answer[0] == 503, "ready before the changelog was read to its end"
+            assert answer is not None, relay.log_tail()
+            assert answer[0] == 503, "ready before the changelog was read to its end"
             time.sleep(0.1)
+        assert answer == (503, "restoring partitions: 0, 1\n")
         assert rig.ledger.committed() == {(rig.topics[0], 0): 1}, "judged before the changelog was read to its end"
         committing.commit_transaction(CALL_TIMEOUT_S)
         aborting.abort_transaction(CALL_TIMEOUT_S)
