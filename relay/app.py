@@ -1,7 +1,7 @@
 """The only place where the relay's parts are joined: starts, drains and stops them."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,6 +29,7 @@ from relay.loop import Loop, LoopParts
 from relay.outbox import Outbox, OutboxLimits
 from relay.own_run import OwnRun
 from relay.partitions import Partitions
+from relay.records import TopicPartition
 from relay.rejoining import Rejoining
 from relay.telemetry.http import Health
 from relay.telemetry.listener import Telemetry
@@ -39,6 +40,7 @@ from relay.topics import Layout, check_topics, layout_of
 _RELAYS_READ_TIMEOUT_S: Final = 30.0
 """An open transaction of another relay in the relays topic ends within its time-out, 15 s by default."""
 
+_LOG_STARTS_TIMEOUT_S: Final = 5.0
 _REAPER_PATIENCE_S: Final = 5.0
 """The dead can wait: what is not answered by then is asked again at the next look."""
 _TOPICS_ANSWER_TIMEOUT_S: Final = 2.0
@@ -153,7 +155,7 @@ class RelayApp:
         self._producer = self._producer_of(config.identity, config.relay.start_up_timeout / 1000)
         self._life = Life(config, self._own_run, self._outbox, clock, self._relays())
         self._reader = LogReader(reader_settings(config), names.changelog)
-        self._member = SourceConsumer(member_settings(config))
+        self._member = SourceConsumer(member_settings(config), self._log_starts)
         parts = LoopParts(
             source=self._member,
             sink=self._producer,
@@ -178,6 +180,13 @@ class RelayApp:
             self._partitions, self._member.rejoin, self._session_timeout_s, clock, self._telemetry.log
         )
         self._chores = Chores(clock, self._chore_list(), self._loop.commit)
+
+    def _log_starts(self, entries: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where logs begin, as far as the cluster says so in time."""
+        try:
+            return self._admin.log_starts(entries, _LOG_STARTS_TIMEOUT_S)
+        except NotAnswered:
+            return {}
 
     def _rules(self) -> dict[str, SourceRules]:
         """How each source is judged."""

@@ -5,10 +5,10 @@ fetched under the old assignment, and the new one starts from explicit offsets.
 """
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from confluent_kafka import OFFSET_END, Consumer, KafkaError, KafkaException, Message
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from relay.errors import Fatal, Fenced
@@ -61,6 +61,7 @@ class SourceConsumer:
 
     Args:
         settings: The client's settings.
+        log_starts: Gives the first offset that the log of each topic-partition holds; what it leaves out is unknown.
 
     Raises:
         Fatal: The client does not take its settings.
@@ -69,7 +70,12 @@ class SourceConsumer:
     _listener: AssignmentListener
     _topics: list[str]
 
-    def __init__(self, settings: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        settings: dict[str, Any],
+        log_starts: Callable[[Iterable[TopicPartition]], Mapping[TopicPartition, int]],
+    ) -> None:
+        self._log_starts = log_starts
         self._rebalanced = False
         try:
             self._client = Consumer(settings)
@@ -194,9 +200,12 @@ class SourceConsumer:
 
     def _assign(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
         self._rebalanced = True
-        # Nothing is read before `resume` seeks. Without an offset the client would ask for the committed one by itself,
-        # before the run states are restored; a number might be out of the log's range, and a fetch of it under way.
-        client.assign([ClientTopicPartition(p.topic, p.partition, OFFSET_END) for p in partitions])
+        # Nothing is read before `resume` seeks, but the client wants to know where to begin. Without an offset it would
+        # ask for the committed one by itself, before the run states are restored; a logical one it resolves in its own
+        # time, and then forgets a seek that came in between (tried); one out of the log's range is an error.
+        starts = self._log_starts(_plain(partitions))
+        entries = ((p, starts.get(TopicPartition(p.topic, p.partition), 0)) for p in partitions)
+        client.assign([ClientTopicPartition(p.topic, p.partition, offset) for p, offset in entries])
         client.pause(partitions)
         self._listener.assigned(_plain(partitions))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import pytest
-from confluent_kafka import OFFSET_END, KafkaError, KafkaException
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from relay.errors import Fatal, Fenced
@@ -165,7 +165,7 @@ class Heard:
 def member(monkeypatch: pytest.MonkeyPatch) -> tuple[SourceConsumer, Client]:
     """A member that has joined, and its client."""
     monkeypatch.setattr(consumer_module, "Consumer", Client)
-    made = SourceConsumer({})
+    made = SourceConsumer({}, lambda _entries: {A0: 4})
     client = cast("Client", made._client)  # noqa: SLF001 - the stand-in
     made.join(["a"], Heard(client.calls))
     client.calls.clear()
@@ -197,7 +197,7 @@ def test_what_is_assigned_waits_for_its_offsets(member: Member) -> None:
     consumer, client = member
     client.during_poll = lambda: client.callbacks["on_assign"](client, [ClientTopicPartition("a", 0)])
     consumer.fetch(1, 0.1)
-    assert client.calls == [("assign", [("a", 0, OFFSET_END)]), ("pause", [("a", 0)]), ("assigned", [A0])]
+    assert client.calls == [("assign", [("a", 0, 4)]), ("pause", [("a", 0)]), ("assigned", [A0])]
 
 
 @pytest.mark.parametrize(("callback", "told"), [("on_revoke", "revoked"), ("on_lost", "lost")])
