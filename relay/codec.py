@@ -7,6 +7,7 @@ stood.
 
 import io
 import json
+import zlib
 from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any, Final
@@ -163,9 +164,18 @@ def decode_relay_run(value: bytes) -> RelayRun:
     return RelayRun(**_RELAY_RUN.decode(value))
 
 
-def encode_quarantined(refused: Quarantined) -> bytes:
-    """Write a refused record."""
+def encode_quarantined(refused: Quarantined, *, compress: bool = False) -> bytes:
+    """Write a refused record.
+
+    Args:
+        refused: The record and where its refusal was published.
+        compress: Whether the value is compressed: a source that takes compressed batches may hold records that are
+            larger, unpacked, than any topic takes.
+    """
     fields: dict[str, object] = refused.record._asdict()
+    fields["value_encoding"] = ""
+    if compress and refused.record.value is not None:
+        fields |= {"value": zlib.compress(refused.record.value), "value_encoding": "zlib"}
     fields["headers"] = [{"name": name, "value": value} for name, value in refused.record.headers or ()]
     fields.update(
         cause=refused.cause,
@@ -180,6 +190,11 @@ def encode_quarantined(refused: Quarantined) -> bytes:
 def decode_quarantined(value: bytes) -> Quarantined:
     """Read a refused record. Raises `CodecError`."""
     fields = _QUARANTINED.decode(value)
+    if fields.pop("value_encoding") == "zlib":
+        try:
+            fields["value"] = zlib.decompress(fields["value"])
+        except (zlib.error, TypeError) as error:
+            raise CodecError("quarantined: expected a value compressed by zlib, got other bytes") from error
     headers: list[Header] = [(header["name"], header["value"]) for header in fields.pop("headers")]
     record = SourceRecord(
         **{name: fields.pop(name) for name in SourceRecord._fields if name != "headers"}, headers=headers

@@ -215,6 +215,8 @@ class Outbox:
         run_id = excerpt(refusal.source_run_id, MAX_EXCERPT_SCALARS).text
         kept = Quarantined(record, refusal.cause.value, run_id, own.run_id, own.next_seq, now_ms)
         key, value = _quarantine_key(record.key), encode_quarantined(kept)
+        if record_batch_bytes(key, value, None) > self._limits.quarantine_record_bytes_max:
+            value = encode_quarantined(kept, compress=True)
         kept_whole = OutgoingRecord(self._topics.quarantine, value, key, HASHED, now_ms, None)
         _require_fit(record, kept_whole, self._limits.quarantine_record_bytes_max)
         published = self._own_run.refuse(refusal.draft, now_ms, _coordinates(record, refusal))

@@ -1,6 +1,7 @@
 """Records, rules, configurations and a clock that several tests start from."""
 
 import json
+import random
 from typing import Any
 
 from relay.config import Config, parse_config
@@ -98,3 +99,8 @@ def rules(
     """How a source is judged: the defaults of the configuration."""
     sizes = (record_bytes_max, state_bytes_max)
     return SourceRules.of(source, own_run_prefix, *sizes, enforce=enforce, advance=advance, murmur2=murmur2)
+
+
+def noise(bytes_count: int) -> bytes:
+    """Bytes that are no event and do not compress."""
+    return b"\xff" + random.Random(1).randbytes(bytes_count)

@@ -8,7 +8,7 @@ from relay.partitions import Phase
 from relay.records import TopicPartition
 from tests.unit.relay.doubles import Rig
 from tests.unit.relay.feed import A0, A1, B0, FEED, FORWARDED, assert_feed_is_done
-from tests.unit.relay.samples import NOW_MS, event_record, record
+from tests.unit.relay.samples import NOW_MS, event_record, noise, record
 
 
 def test_a_revocation_commits_what_is_in_hand() -> None:
@@ -145,7 +145,7 @@ def test_a_halt_pauses_every_source_of_its_number() -> None:
 
 def test_what_cannot_be_kept_halts_its_partition_and_nothing_is_jumped_over() -> None:
     """Records before the one that the quarantine cannot take are committed; it and those after it are not passed."""
-    unkeepable = record(b"\xff" * 1_100_000, offset=1)
+    unkeepable = record(noise(1_100_000), offset=1)
     feed = [event_record("r", 1, offset=0), unkeepable, event_record("r", 2, offset=2)]
     rig = Rig(feed)
     rig.assign(0)
@@ -159,7 +159,7 @@ def test_what_cannot_be_kept_halts_its_partition_and_nothing_is_jumped_over() ->
 
 def test_the_first_record_may_be_the_one_that_halts() -> None:
     """With nothing staged before it, a record that halts its partition leaves no position in the transaction."""
-    rig = Rig([record(b"\xff" * 1_100_000, offset=0)])
+    rig = Rig([record(noise(1_100_000), offset=0)])
     rig.assign(0)
     rig.loop.turn()
     assert rig.outbox.empty

@@ -21,7 +21,7 @@ from relay.own_run import OwnRun
 from relay.partitions import Partition
 from relay.records import SourceRecord, TopicPartition
 from relay.run_store import PartitionRuns
-from tests.unit.relay.samples import NOW_MS, StillClock, config_of, event_record, record, rules
+from tests.unit.relay.samples import NOW_MS, StillClock, config_of, event_record, noise, record, rules
 
 CHANGELOG, RELAYS, QUARANTINE = "ethogram-relay.changelog", "ethogram-relay.relays", "ethogram-relay.quarantine"
 
@@ -203,7 +203,7 @@ def test_a_drop_leaves_no_trace() -> None:
 def test_what_the_quarantine_cannot_take_stops_the_partition() -> None:
     """A refused record that the quarantine cannot keep is a fault of its partition, and nothing of it is staged."""
     staging = Staging(quarantine_record_bytes_max=300)
-    big = record(b"\xff" * 400, b"r", partition=3, offset=5)
+    big = record(noise(400), b"r", partition=3, offset=5)
     runs = staging.partition.runs
     with pytest.raises(PartitionFault) as caught:
         staging.outbox.stage(big, judge(big, runs, rules()), runs)
@@ -334,3 +334,13 @@ def test_findings_are_counted() -> None:
     staging.outbox.stage(invalid, judge(invalid, runs, rules(enforce=False)), runs)
     assert staging.outbox.take_forwards() == [invalid]
     assert staging.outbox.batch.findings == {("a", "OverBound"): 1}
+
+
+def test_what_only_fits_compressed_is_kept_compressed() -> None:
+    """A source may hold batches that are small because they are compressed: what it took, the quarantine takes, too."""
+    staging = Staging(quarantine_record_bytes_max=1000)
+    large = record(b"x" * 100_000, b"r", partition=3, offset=5)
+    staging.outbox.stage(large, judge(large, staging.partition.runs, rules()), staging.partition.runs)
+    kept = next(r for r in staging.outbox.take_records() if r.topic == QUARANTINE)
+    assert len(kept.value or b"") < 1000
+    assert decode_quarantined(kept.value or b"").record.value == large.value
