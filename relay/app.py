@@ -9,7 +9,7 @@ from relay.chores import FORGET_INTERVAL_S, GAUGES_INTERVAL_S, ROTATE_INTERVAL_S
 from relay.clock import Clock, SystemClock
 from relay.codec import RelayRun
 from relay.config import Config
-from relay.errors import Fatal, NotAnswered, StartUpError
+from relay.errors import Fatal, Fenced, Interrupted, NotAnswered, StartUpError
 from relay.exit_codes import ExitCode
 from relay.forgetting import Forgetting
 from relay.gauges import Gauges
@@ -40,7 +40,8 @@ from relay.topics import Layout, check_topics, layout_of
 _RELAYS_READ_TIMEOUT_S: Final = 30.0
 """An open transaction of another relay in the relays topic ends within its time-out, 15 s by default."""
 
-_LOG_STARTS_TIMEOUT_S: Final = 5.0
+_LOG_ENDS_TIMEOUT_S: Final = 5.0
+_LOG_ENDS_TRIES: Final = 6
 _REAPER_PATIENCE_S: Final = 5.0
 """The dead can wait: what is not answered by then is asked again at the next look."""
 _TOPICS_ANSWER_TIMEOUT_S: Final = 2.0
@@ -65,6 +66,7 @@ class RelayApp:
         telemetry: Where it tells of itself.
         stopping: Whether a stop was asked for.
         embedded: A layout that is taken as given: the embedded cluster answers no questions about topics or groups.
+        fenced: Ends the process from within a rebalance, where raising an error is too late.
         clock: The relay's clock.
 
     Raises:
@@ -78,12 +80,14 @@ class RelayApp:
         stopping: Callable[[], bool],
         *,
         embedded: Layout | None = None,
+        fenced: Callable[[Fenced], None] = lambda _error: None,
         clock: Clock | None = None,
     ) -> None:
         self._config = config
         self._telemetry = telemetry
         self._stopping = stopping
         self._embedded = embedded
+        self._fenced = fenced
         self._clock = clock or SystemClock()
         if embedded is None:
             try_settings(config)
@@ -155,7 +159,7 @@ class RelayApp:
         self._producer = self._producer_of(config.identity, config.relay.start_up_timeout / 1000)
         self._life = Life(config, self._own_run, self._outbox, clock, self._relays())
         self._reader = LogReader(reader_settings(config), names.changelog)
-        self._member = SourceConsumer(member_settings(config), self._log_starts)
+        self._member = SourceConsumer(member_settings(config), self._log_ends, self._fenced)
         parts = LoopParts(
             source=self._member,
             sink=self._producer,
@@ -181,12 +185,21 @@ class RelayApp:
         )
         self._chores = Chores(clock, self._chore_list(), self._loop.commit)
 
-    def _log_starts(self, entries: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        """Where logs begin, as far as the cluster says so in time."""
-        try:
-            return self._admin.log_starts(entries, _LOG_STARTS_TIMEOUT_S)
-        except NotAnswered:
-            return {}
+    def _log_ends(self, entries: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where logs end; asked while partitions are being assigned, so that there is no going on without it."""
+        asked = list(entries)
+        for _ in range(_LOG_ENDS_TRIES):
+            try:
+                return self._admin.ends_of(asked, _LOG_ENDS_TIMEOUT_S)
+            except NotAnswered:
+                self._wait()
+        raise Fatal("the cluster did not say where the assigned partitions end")
+
+    def _wait(self) -> None:
+        """The cluster is being waited for: tell the probe that we live, and hear a stop."""
+        self._telemetry.health.turned()
+        if self._stopping():
+            raise Interrupted("a stop was asked for")
 
     def _rules(self) -> dict[str, SourceRules]:
         """How each source is judged."""
@@ -271,6 +284,7 @@ class RelayApp:
             keep_partition=self._layout.keep_partition,
             init_timeout_s=init_timeout_s,
             call_timeout_s=self._config.relay.transaction_call_timeout / 1000,
+            waiting=self._wait,
         )
 
     def _relays(self) -> Relays:
@@ -282,4 +296,4 @@ class RelayApp:
 
     def _read_open_runs(self, timeout_s: float, isolation: str = "read_committed") -> dict[str, RelayRun]:
         settings = {**reader_settings(self._config), "isolation.level": isolation}
-        return read_open_runs(settings, self._config.topics.relays, self._admin, timeout_s)
+        return read_open_runs(settings, self._config.topics.relays, self._admin, timeout_s, self._wait)

@@ -40,8 +40,11 @@ class Assignment:
 
     def restore(self) -> None:
         """Go on restoring for a bounded while, and judge what is restored from now on."""
+        offsets: dict[TopicPartition, int] = {}
         for restored in self._restorer.step():
-            self._admit(restored)
+            offsets |= self._admit(restored)
+        if offsets:
+            self._source.resume(offsets)
 
     def restore_again(self) -> None:
         """Nobody knows what is committed: everything that was judged is restored anew."""
@@ -71,15 +74,19 @@ class Assignment:
         self._restorer.cancel({entry.partition for entry in entries})
         self._partitions.release(entries, self._clock.monotonic_s())
 
-    def _admit(self, restored: Restored) -> None:
-        """Judge a restored partition, unless what was restored forbids it."""
+    def _admit(self, restored: Restored) -> dict[TopicPartition, int]:
+        """Judge a restored partition, unless what was restored forbids it.
+
+        Returns:
+            Where its reading starts; empty for one that is halted.
+        """
         partition = restored.partition
         if restored.faults:
             self.halt(partition, "; ".join(restored.faults))
-            return
+            return {}
         self._partitions.run(partition)
-        self._source.resume(self._reading_offsets(partition))
         self._listener.partition_changed(partition, restored.duration_s)
+        return self._reading_offsets(partition)
 
     def _reading_offsets(self, partition: Partition) -> dict[TopicPartition, int]:
         return {entry: partition.reading_offset(entry.topic) for entry in self._here(partition)}

@@ -91,7 +91,7 @@ def _add_topics(commands: "_Commands[argparse.ArgumentParser]") -> None:
     _add_config(create)
     create.add_argument("--replication-factor", type=int, default=-1, help="default: the cluster's default")
     create.add_argument("--sources", action="store_true", help="create missing source topics, too")
-    create.add_argument("--partitions", type=int, help="of source topics that are created")
+    create.add_argument("--partitions", type=_count, help="of source topics that are created")
     create.set_defaults(command=_topics_create)
     check = actions.add_parser("check", help="hold the topics against what the relay needs")
     _add_config(check)
@@ -168,6 +168,13 @@ def _demo(options: argparse.Namespace) -> int:
 
 def _add_config(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--config", type=Path, required=True, metavar="FILE", help="the YAML configuration")
+
+
+def _count(text: str) -> int:
+    """A number argument of 1 or more."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a number of 1 or more, got {text}")
+    return int(text)
 
 
 def _seconds(text: str) -> float:

@@ -4,6 +4,7 @@ RelayError
 ├── ConfigError         the configuration holds faults
 ├── StartUpError        the cluster is not as the relay needs it
 ├── NotAnswered         the cluster did not answer in time; it may be asked again
+├── Interrupted         a stop was asked for while the cluster was being waited for
 ├── TransactionAborted  one transaction failed and was aborted; the relay goes on from the committed offsets
 ├── OutcomeUnknown      a transaction may or may not be committed; the producer must be made anew first
 ├── PartitionFault      one partition must stop: going on would jump over something
@@ -34,6 +35,10 @@ class StartUpError(RelayError):
 
 class NotAnswered(RelayError):
     """The cluster did not answer in time, or what was asked for is not there (yet)."""
+
+
+class Interrupted(RelayError):
+    """A stop was asked for while the cluster was being waited for; what was being done is left undone."""
 
 
 class TransactionAborted(RelayError):

@@ -17,7 +17,7 @@ class ExitCode(IntEnum):
     STARTUP = 4
     """The cluster is not as the relay needs it; what to change was printed."""
     FENCED = 5
-    """A successor took over this identity. Do not restart at once by hand: it is already running."""
+    """A successor took over this identity, or a transaction outlived its time-out (the broker fences both alike)."""
     FATAL = 6
     """The client or the cluster failed in a way that a restart may mend."""
     DRAIN_TIMEOUT = 7

@@ -75,9 +75,9 @@ class Gauges:
 
     def _lag(self) -> dict[tuple[str, ...], float]:
         lag: dict[tuple[str, ...], float] = {}
-        for partition in self._partitions.running.values():
+        for partition in self._partitions:
             for entry in self._partitions.topic_partitions(partition.number):
-                end = self._ends.end_offset(entry)
+                end = self._ends.end_offset(entry) if partition.is_placed(entry.topic) else None
                 if end is not None:
                     lag[entry.topic, str(entry.partition)] = float(max(0, end - partition.reading_offset(entry.topic)))
         return lag

@@ -4,6 +4,7 @@ Nothing that a transaction would make true is current before the transaction is 
 revocation and loss drop the outbox and the staged run states together, and reading goes back to the committed offsets.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import groupby
@@ -13,7 +14,7 @@ from typing import Final
 from relay.assignment import Assignment
 from relay.clock import Clock
 from relay.config import BACKLOG_INTERVALS, RelaySection
-from relay.errors import Fatal, OutcomeUnknown, PartitionFault, TransactionAborted
+from relay.errors import Fatal, Interrupted, OutcomeUnknown, PartitionFault, TransactionAborted
 from relay.judge.judge import SourceRules, judge
 from relay.outbox import Outbox
 from relay.partitions import Partition, Partitions
@@ -75,9 +76,10 @@ class Loop:
             Fenced: A successor has this identity.
             Fatal: The relay cannot go on.
         """
-        while not stopping():
-            self.turn()
-            between_turns()
+        with contextlib.suppress(Interrupted):  # a stop that was asked for while a turn waited for the cluster
+            while not stopping():
+                self.turn()
+                between_turns()
 
     def turn(self) -> None:
         """Poll, judge, stage, and commit when it is time.
@@ -139,7 +141,10 @@ class Loop:
         """
         deadline_s = self._parts.clock.monotonic_s() + budget_s
         while not stopping() and self._parts.clock.monotonic_s() < deadline_s:
-            stage_first()
+            try:
+                stage_first()
+            except Interrupted:
+                return False
             self._in_doubt = False
             if self.commit():
                 return True

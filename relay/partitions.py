@@ -69,6 +69,10 @@ class Partition:
         position = self.positions.get(topic)
         return self.starts[topic] if position is None else position
 
+    def is_placed(self, topic: str) -> bool:
+        """Whether it is known where a source is read on."""
+        return self.positions.get(topic) is not None or topic in self.starts
+
     def enter(self, phase: Phase) -> None:
         """Change the phase; an illegal change is a fault of ours.
 

@@ -1,10 +1,12 @@
 """`ethogram-relay run`: configuration, signals, probes and exit codes around one relay."""
 
+import os
 import signal
 import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from types import FrameType
+from typing import NoReturn
 
 from relay.app import RelayApp, Telemetering
 from relay.clock import SystemClock
@@ -77,6 +79,12 @@ def serve(path: Path, environment: Mapping[str, str], log_level: str) -> ExitCod
         return ExitCode.FATAL
 
 
+def _end_fenced(error: Fenced) -> NoReturn:
+    """End at once: whatever is still in hand is not ours any more, and a client that lives on could join once more."""
+    get_log().error("relay.fenced", reason=str(error))
+    os._exit(ExitCode.FENCED)
+
+
 def _serve(config: Config, stop: StopSignal) -> ExitCode:
     clock = SystemClock()
     metrics = Metrics(config.source_topics)
@@ -86,6 +94,6 @@ def _serve(config: Config, stop: StopSignal) -> ExitCode:
     log = get_log()
     log.info("relay.started", identity=config.identity, sources=list(config.source_topics), http_port=server.port)
     try:
-        return RelayApp(config, Telemetering(metrics, health, log), stop, clock=clock).run()
+        return RelayApp(config, Telemetering(metrics, health, log), stop, fenced=_end_fenced, clock=clock).run()
     finally:
         server.stop()

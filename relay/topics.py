@@ -15,6 +15,7 @@ RELAYS_PARTITION_COUNT: Final = 1
 QUARANTINE_RETENTION_MS: Final = 30 * 86_400_000
 """It holds what was refused, secrets included: kept for 30 days, then gone."""
 _RETENTION_DEFAULT_MS: Final = 604_800_000
+_SEGMENT_DEFAULT_MS: Final = 604_800_000
 _RECORD_BYTES_DEFAULT: Final = 1_048_588
 _FOREVER_MS: Final = 9_223_372_036_854_775_807
 _TOMBSTONES_MIN_MS: Final = 2 * 3_600_000
@@ -125,7 +126,7 @@ def layout_of(config: Config, topics: Mapping[str, Topic | None]) -> Layout:
     outputs = {name: topic for name in names.all() if (topic := topics[name]) is not None}
     sources = [topic for name in config.source_topics if (topic := topics[name]) is not None]
     unified = outputs[names.unified]
-    retentions = [topic.number("retention.ms", _RETENTION_DEFAULT_MS) for topic in (*sources, unified)]
+    retentions = [_kept_ms(topic) for topic in (*sources, unified)]
     return Layout(
         partition_count=sources[0].partition_count,
         keep_partition=unified.partition_count == sources[0].partition_count,
@@ -165,6 +166,12 @@ def settings_for(config: Config, topic: str, sources: list[Topic]) -> dict[str, 
     if topic == names.changelog:
         return {"cleanup.policy": "compact", "max.message.bytes": str(record_bytes)}
     return {"cleanup.policy": "compact"}
+
+
+def _kept_ms(topic: Topic) -> int:
+    """How long a topic may hold a record: whole segments are deleted, so up to a segment's age longer than it says."""
+    retention_ms = topic.number("retention.ms", _RETENTION_DEFAULT_MS)
+    return retention_ms if retention_ms < 0 else retention_ms + topic.number("segment.ms", _SEGMENT_DEFAULT_MS)
 
 
 def _horizon(wanted_ms: int, retentions: list[int]) -> int | None:
@@ -260,6 +267,12 @@ def _check_quarantine(config: Config, sources: list[Topic], there: Mapping[str, 
     if quarantine is None:
         return
     _check_policy(quarantine, "delete", "compaction would lose refused records", findings)
+    kept_ms = quarantine.number("retention.ms", _RETENTION_DEFAULT_MS)
+    if not 0 <= kept_ms <= QUARANTINE_RETENTION_MS:
+        findings.warnings.append(
+            f"{quarantine.name}: retention.ms {kept_ms} is longer than {QUARANTINE_RETENTION_MS}; it holds what was "
+            "refused, secrets included"
+        )
     largest = max((s.number("max.message.bytes", _RECORD_BYTES_DEFAULT) for s in sources), default=0)
     wanted = largest + QUARANTINE_ENVELOPE_BYTES_MAX
     if quarantine.number("max.message.bytes", _RECORD_BYTES_DEFAULT) < wanted:

@@ -71,14 +71,19 @@ class Admin:
         Raises:
             NotAnswered: Not all of them were answered in time.
         """
-        asked = {ClientTopicPartition(topic, number): _LATEST for number in partitions}
+        ends = self.ends_of([TopicPartition(topic, number) for number in partitions], timeout_s)
+        return {entry.partition: end for entry, end in ends.items()}
+
+    def ends_of(self, partitions: Iterable[TopicPartition], timeout_s: float) -> dict[TopicPartition, int]:
+        """The ends of logs of several topics, past what is still in a transaction. Raises `NotAnswered`."""
+        asked = {ClientTopicPartition(*entry): _LATEST for entry in partitions}
         answers = self._ask(
             lambda: self._client.list_offsets(
                 asked, isolation_level=IsolationLevel.READ_UNCOMMITTED, request_timeout=timeout_s
             ),
             timeout_s,
         )
-        return {entry.partition: info.offset for entry, info in answers.items()}
+        return {TopicPartition(entry.topic, entry.partition): info.offset for entry, info in answers.items()}
 
     def log_starts(self, partitions: Iterable[TopicPartition], timeout_s: float) -> dict[TopicPartition, int]:
         """The first offsets that are still there. Raises `NotAnswered`."""

@@ -13,11 +13,12 @@ from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from relay.errors import Fatal, Fenced
 from relay.kafka.errors import describe, kafka_error, sort_consumer
-from relay.kafka.wake import wake_leaders
+from relay.kafka.wake import wake_leader
 from relay.records import SourceRecord, TopicPartition
 
 _LEAVE_S: Final = 0.2
-"""How long leaving is given before joining anew; the revocation is served meanwhile."""
+_LEAVE_LOOKS: Final = 25
+"""How long, and how often, the revocation is waited for before joining anew."""
 _NO_OFFSET_BELOW: Final = 0
 """Committed offsets below this are the client's way to say that there is none."""
 
@@ -61,7 +62,10 @@ class SourceConsumer:
 
     Args:
         settings: The client's settings.
-        log_starts: Gives the first offset that the log of each topic-partition holds; what it leaves out is unknown.
+        log_ends: Gives the offset that ends the log of each topic-partition.
+        fenced: Ends the process. Called from within a rebalance callback where the identity turned out to be another's:
+            an error raised there would let the client's own threads join the group under the instance id once more,
+            and put the successor out (tried).
 
     Raises:
         Fatal: The client does not take its settings.
@@ -73,9 +77,11 @@ class SourceConsumer:
     def __init__(
         self,
         settings: dict[str, Any],
-        log_starts: Callable[[Iterable[TopicPartition]], Mapping[TopicPartition, int]],
+        log_ends: Callable[[Iterable[TopicPartition]], Mapping[TopicPartition, int]],
+        fenced: Callable[[Fenced], None],
     ) -> None:
-        self._log_starts = log_starts
+        self._log_ends = log_ends
+        self._fenced = fenced
         self._rebalanced = False
         try:
             self._client = Consumer(settings)
@@ -91,12 +97,18 @@ class SourceConsumer:
         """
         self._listener = listener
         self._topics = list(topics)
-        self._client.subscribe(self._topics, on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose)
+        with _sorted("subscribe"):
+            self._client.subscribe(self._topics, on_assign=self._assign, on_revoke=self._revoke, on_lost=self._lose)
 
     def rejoin(self) -> None:
         """Leave the group and join it anew, so that it looks at what this member subscribes to."""
-        self._client.unsubscribe()
-        self.fetch(1, _LEAVE_S)
+        with _sorted("unsubscribe"):
+            self._client.unsubscribe()
+        for _ in range(_LEAVE_LOOKS):
+            # What this returns is read again: after a revocation everything starts at committed offsets.
+            self.fetch(1, _LEAVE_S)
+            if self._rebalanced:
+                break
         self.join(self._topics, self._listener)
 
     def fetch(self, limit: int, timeout_s: float) -> list[SourceRecord]:
@@ -164,7 +176,7 @@ class SourceConsumer:
         self.rewind(offsets)
         with _sorted("resume"):
             self._client.resume([ClientTopicPartition(topic, number) for topic, number in offsets])
-        wake_leaders(self._client, [ClientTopicPartition(topic, number) for topic, number in offsets])
+        wake_leader(self._client, ClientTopicPartition(*next(iter(offsets))))
 
     def rewind(self, offsets: dict[TopicPartition, int]) -> None:
         """Go back to committed offsets after a transaction that was not committed."""
@@ -202,21 +214,29 @@ class SourceConsumer:
         self._rebalanced = True
         # Nothing is read before `resume` seeks, but the client wants to know where to begin. Without an offset it would
         # ask for the committed one by itself, before the run states are restored; a logical one it resolves in its own
-        # time, and then forgets a seek that came in between (tried); one out of the log's range is an error.
-        starts = self._log_starts(_plain(partitions))
-        entries = ((p, starts.get(TopicPartition(p.topic, p.partition), 0)) for p in partitions)
-        client.assign([ClientTopicPartition(p.topic, p.partition, offset) for p, offset in entries])
+        # time, and then forgets a seek that came in between; one that retention has overtaken is an error after which
+        # it takes no seek (all tried). The end of the log, as a number, is none of these.
+        ends = self._log_ends(_plain(partitions))
+        client.assign([ClientTopicPartition(topic, number, offset) for (topic, number), offset in ends.items()])
         client.pause(partitions)
         self._listener.assigned(_plain(partitions))
 
     def _revoke(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
         self._rebalanced = True
-        self._listener.revoked(_plain(partitions))
+        try:
+            self._listener.revoked(_plain(partitions))
+        except Fenced as error:
+            self._fenced(error)
+            raise
         client.unassign()
 
     def _lose(self, client: Consumer, partitions: list[ClientTopicPartition]) -> None:
         self._rebalanced = True
-        self._listener.lost(_plain(partitions))
+        try:
+            self._listener.lost(_plain(partitions))
+        except Fenced as error:
+            self._fenced(error)
+            raise
         client.unassign()
 
     def _report_errors(self, messages: Iterable[Message]) -> None:
@@ -243,7 +263,10 @@ class SourceConsumer:
         unreadable: set[TopicPartition] = set()
         for message in messages:
             topic, number, offset = message.topic(), message.partition(), message.offset()
-            if message.error() is not None or topic is None or number is None or offset is None:
+            if message.error() is not None:
+                self._report_error(message)
+                continue
+            if topic is None or number is None or offset is None:
                 continue
             entry = TopicPartition(topic, number)
             if entry in unreadable:

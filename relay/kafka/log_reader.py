@@ -7,7 +7,7 @@ from confluent_kafka import TopicPartition as ClientTopicPartition
 
 from relay.errors import Fatal
 from relay.kafka.errors import describe, kafka_error, sort_consumer
-from relay.kafka.wake import wake_leaders
+from relay.kafka.wake import wake_leader
 
 _PARTITION_EOF: Final = KafkaError._PARTITION_EOF  # noqa: SLF001 - the client's public constants begin so
 _NOT_THERE: Final = (KafkaError._AUTO_OFFSET_RESET, KafkaError.OFFSET_OUT_OF_RANGE)  # noqa: SLF001 - the client's public constants begin so
@@ -48,8 +48,11 @@ class LogReader:
         self.stop(partition)
         self._positions[partition] = offset or 0
         at = OFFSET_BEGINNING if offset is None else offset
-        self._client.incremental_assign([ClientTopicPartition(self._topic, partition, at)])
-        wake_leaders(self._client, [ClientTopicPartition(self._topic, partition)])
+        try:
+            self._client.incremental_assign([ClientTopicPartition(self._topic, partition, at)])
+        except KafkaException as exception:
+            raise Fatal(f"{self._topic}: {describe(kafka_error(exception))}") from exception
+        wake_leader(self._client, ClientTopicPartition(self._topic, partition))
 
     def stop(self, partition: int) -> None:
         """Stop reading a partition, if it is being read."""

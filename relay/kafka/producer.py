@@ -16,6 +16,8 @@ from relay.errors import Fatal, Fenced, OutcomeUnknown, RelayError, TransactionA
 from relay.kafka.errors import describe, is_fatal, kafka_error, sort_transactional
 from relay.records import OutgoingRecord, SourceRecord, TopicPartition
 
+_INIT_SLICE_S: Final = 1.0
+"""How long a stop may go unheard while the identity is being taken over."""
 _QUEUE_WAIT_S: Final = 0.05
 # _HEADERS: the stub wants values of str, bytes or None in an invariant list; ours holds bytes or None.
 _OnDelivery = Callable[[KafkaError | None, Message], None]
@@ -28,15 +30,23 @@ class TransactionalProducer:
         settings: The client's settings, the identity among them.
         keep_partition: Whether a forwarded record keeps its partition number; else the client hashes the key.
         init_timeout_s: The bound of taking the identity over, seconds.
+        waiting: Called now and then while that takes; may raise `Interrupted`.
         call_timeout_s: The bound of any other call, seconds.
     """
 
     def __init__(
-        self, settings: dict[str, Any], *, keep_partition: bool, init_timeout_s: float, call_timeout_s: float
+        self,
+        settings: dict[str, Any],
+        *,
+        keep_partition: bool,
+        init_timeout_s: float,
+        call_timeout_s: float,
+        waiting: Callable[[], None],
     ) -> None:
         self._settings = settings
         self._keep_partition = keep_partition
         self._init_timeout_s = init_timeout_s
+        self._waiting = waiting
         self._call_timeout_s = call_timeout_s
         self._client: Producer | None = None
         self._changelog_ends: dict[int, int] = {}
@@ -53,16 +63,18 @@ class TransactionalProducer:
         Raises:
             Fatal: The client's settings are refused, or the cluster did not answer in time.
             Fenced: Another process has this identity.
+            Interrupted: A stop was asked for.
         """
         self.abandon()
+        deadline = time.monotonic() + self._init_timeout_s
         try:
             client = Producer(self._settings)
-            client.init_transactions(self._init_timeout_s)
+            while not _initialised(client, last=time.monotonic() > deadline):
+                self._waiting()
         except KafkaException as exception:
             error = sort_transactional(kafka_error(exception), "init_transactions")
-            raise (
-                Fatal(str(error)) if isinstance(error, OutcomeUnknown | TransactionAborted) else error
-            ) from exception
+            passing = isinstance(error, OutcomeUnknown | TransactionAborted)
+            raise (Fatal(str(error)) if passing else error) from exception
         self._client = client
 
     def begin(self) -> None:
@@ -210,3 +222,14 @@ class TransactionalProducer:
         partition, offset = message.partition(), message.offset()
         if error is None and partition is not None and offset is not None:
             self._changelog_ends[partition] = max(offset + 1, self._changelog_ends.get(partition, 0))
+
+
+def _initialised(client: Producer, *, last: bool) -> bool:
+    """Wait for a slice; a call that timed out is taken up again by the next one. The last one raises."""
+    try:
+        client.init_transactions(_INIT_SLICE_S)
+    except KafkaException as exception:
+        if last or not kafka_error(exception).retriable():
+            raise
+        return False
+    return True

@@ -5,6 +5,7 @@ One partition, compacted, written in every transaction that touches an own run. 
 """
 
 import time
+from collections.abc import Callable
 from typing import Any, Final
 
 from relay.codec import CodecError, RelayRun, decode_relay_run
@@ -15,7 +16,9 @@ from relay.kafka.log_reader import LogReader
 _SLICE_S: Final = 0.5
 
 
-def read_open_runs(settings: dict[str, Any], topic: str, admin: Admin, timeout_s: float) -> dict[str, RelayRun]:
+def read_open_runs(
+    settings: dict[str, Any], topic: str, admin: Admin, timeout_s: float, waiting: Callable[[], None]
+) -> dict[str, RelayRun]:
     """Read which own runs are open.
 
     Args:
@@ -23,6 +26,7 @@ def read_open_runs(settings: dict[str, Any], topic: str, admin: Admin, timeout_s
         topic: The relays topic.
         admin: Knows the log's end.
         timeout_s: The bound of the whole, seconds; open transactions of other relays may hold it up.
+        waiting: Called now and then while that takes; may raise `Interrupted`.
 
     Returns:
         Identity to its open own run.
@@ -30,6 +34,7 @@ def read_open_runs(settings: dict[str, Any], topic: str, admin: Admin, timeout_s
     Raises:
         NotAnswered: The end was not reached in time.
         Fatal: A record cannot be read.
+        Interrupted: A stop was asked for.
     """
     deadline = time.monotonic() + timeout_s
     reader = LogReader(settings, topic)
@@ -43,6 +48,7 @@ def read_open_runs(settings: dict[str, Any], topic: str, admin: Admin, timeout_s
                 raise NotAnswered(
                     f"{topic}: its end was not reached within {timeout_s:g} s: is a transaction open in it?"
                 )
+            waiting()
             for record in reader.read(_SLICE_S):
                 _apply(runs, topic, record.partition, record.offset, record.key, record.value)
     finally:

@@ -250,7 +250,7 @@ def test_a_layout_is_taken_from_the_topics() -> None:
         state_bytes_max=1_048_588,
         quarantine_bytes_max=2_000_000,
         batch_bytes_max=800_000,
-        forget_finished_ms=9 * DAY_MS,
+        forget_finished_ms=(9 + 7) * DAY_MS,
         forget_idle_ms=30 * DAY_MS,
     )
     assert layout_of(config_of(), good_topics()).keep_partition

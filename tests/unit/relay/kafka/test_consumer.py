@@ -165,7 +165,7 @@ class Heard:
 def member(monkeypatch: pytest.MonkeyPatch) -> tuple[SourceConsumer, Client]:
     """A member that has joined, and its client."""
     monkeypatch.setattr(consumer_module, "Consumer", Client)
-    made = SourceConsumer({}, lambda _entries: {A0: 4})
+    made = SourceConsumer({}, lambda _entries: {A0: 4}, lambda _error: None)
     client = cast("Client", made._client)  # noqa: SLF001 - the stand-in
     made.join(["a"], Heard(client.calls))
     client.calls.clear()
@@ -298,8 +298,37 @@ def act(consumer: SourceConsumer, step: str) -> None:
 
 
 def test_joining_anew_leaves_first(member: Member) -> None:
-    """A member that joins anew leaves, lets the revocation be served, and subscribes to the same topics."""
+    """A member that joins anew leaves, waits until the revocation was served, and subscribes to the same topics."""
     consumer, client = member
-    client.during_poll = lambda: client.calls.append(("poll", None))
+    polls = iter(["nothing", "revocation"])
+
+    def during_poll() -> None:
+        client.calls.append(("poll", None))
+        if next(polls) == "revocation":
+            client.callbacks["on_revoke"](client, [ClientTopicPartition("a", 0)])
+
+    client.during_poll = during_poll
     consumer.rejoin()
-    assert client.calls == [("unsubscribe", None), ("poll", None), ("subscribe", ["a"])]
+    steps = [name for name, _what in client.calls]
+    assert steps == ["unsubscribe", "poll", "poll", "revoked", "unassign", "subscribe"]
+
+
+@pytest.mark.parametrize("call", ["on_revoke", "on_lost"])
+def test_a_fence_inside_a_rebalance_ends_the_process_there(monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """An identity that is another's is told of before the callback returns: the client must not join once more."""
+    monkeypatch.setattr(consumer_module, "Consumer", Client)
+    ended: list[Fenced] = []
+    consumer = SourceConsumer({}, lambda _entries: {}, ended.append)
+    client = cast("Client", consumer._client)  # noqa: SLF001 - the stand-in
+
+    class Replaced(Heard):
+        def revoked(self, partitions: list[TopicPartition]) -> None:
+            raise Fenced(f"why {len(partitions)}")
+
+        lost = revoked
+
+    consumer.join(["a"], Replaced(client.calls))
+    with pytest.raises(Fenced):
+        client.callbacks[call](client, [ClientTopicPartition("a", 0)])
+    assert [str(error) for error in ended] == ["why 1"]
+    assert ("unassign", None) not in client.calls

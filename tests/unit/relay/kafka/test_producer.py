@@ -108,7 +108,11 @@ def _stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
 def producer_of(*, keep_partition: bool = True) -> TransactionalProducer:
     """A producer that has its identity."""
     made = TransactionalProducer(
-        {"transactional.id": "x"}, keep_partition=keep_partition, init_timeout_s=1.0, call_timeout_s=1.0
+        {"transactional.id": "x"},
+        keep_partition=keep_partition,
+        init_timeout_s=1.0,
+        call_timeout_s=1.0,
+        waiting=lambda: None,
     )
     made.renew()
     return made
@@ -266,9 +270,9 @@ def test_a_full_queue_is_waited_for() -> None:
 
 def test_a_queue_that_stays_full_leaves_the_end_in_doubt(monkeypatch: pytest.MonkeyPatch) -> None:
     """A queue that is full for longer than a call may take is no outcome that is known."""
+    producer = producer_of()
     seconds = iter([0.0, 0.5, 0.9, 1.1])
     monkeypatch.setattr("relay.kafka.producer.time.monotonic", lambda: next(seconds))
-    producer = producer_of()
     Client.fails = {"produce": [BufferError()] * 9}
     producer.begin()
     with pytest.raises(OutcomeUnknown, match="stayed full for 1 s"):
