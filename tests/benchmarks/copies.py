@@ -124,6 +124,8 @@ class _MeteredMetrics(Metrics):
     def batch_committed(self, batch: Batch, *, duration_s: float, now_ms: int) -> None:
         """Count, then see whether that was all."""
         super().batch_committed(batch, duration_s=duration_s, now_ms=now_ms)
+        if batch.refused:
+            raise RuntimeError(f"the workload is right, and {batch.refused.total()} of its records were refused")
         if self._meter.committed(batch.record_count) and self.finished is None:
             self.finished = self._meter.report()
 

@@ -46,6 +46,7 @@ def load(bootstrap_servers: str, record_count: int, value_bytes: int, seed: int)
         {
             "bootstrap.servers": bootstrap_servers,
             "linger.ms": 20,
+            "enable.idempotence": True,  # else a retry at the start reorders runs, and the relay refuses them
             "partitioner": "murmur2_random",
             "queue.buffering.max.messages": 2_000_000,
         }
