@@ -92,8 +92,7 @@ class Loop:
             # Nothing is being read now. A member that was replaced meanwhile hears of it here, and must not take the
             # identity back from its successor.
             self._parts.source.fetch(1, 0.0)
-            self._parts.recover()
-            self._in_doubt = False
+            self._settle_doubt()
         records = self._parts.source.fetch(FETCH_RECORDS_MAX, self._patience_s())
         self._backlog = len(records) == FETCH_RECORDS_MAX
         if records:
@@ -260,6 +259,12 @@ class Loop:
         else:
             self._assignment.rewind()
 
+    def _settle_doubt(self) -> None:
+        """Find out what became of the transaction in doubt, unless that was done meanwhile."""
+        if self._in_doubt:
+            self._parts.recover()
+            self._in_doubt = False
+
     def assigned(self, partitions: list[TopicPartition]) -> None:
         """The group gave us partitions: restore them first."""
         self._assignment.take(partitions)
@@ -273,9 +278,13 @@ class Loop:
         """The partitions are another's already: what is in hand must not be committed.
 
         Before the member joins anew, the identity must be proven still ours: joining under the instance id would put
-        a successor out of the group. Aborting proves it as well as committing; a fenced producer can do neither.
+        a successor out of the group. Aborting proves it as well as committing; a fenced producer can do neither. In
+        doubt, settling the doubt proves it.
         """
         self._let_go(partitions)
+        if self._in_doubt:
+            self._settle_doubt()
+            return
         if not self._parts.sink.in_transaction:
             self._parts.stage_proof()
             self.commit(self._parts.limits.revoke_timeout / 1000)

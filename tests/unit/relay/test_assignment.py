@@ -88,6 +88,22 @@ def test_a_loss_with_nothing_in_hand_proves_the_identity() -> None:
     assert len(rig.partitions) == 0
 
 
+def test_a_loss_in_doubt_is_settled_before_the_member_joins_anew() -> None:
+    """A member that hears of its loss while a transaction is in doubt settles that inside the callback, and once."""
+    rig = Rig(FEED)
+    rig.assign(0)
+    rig.loop.turn()
+    rig.sink.endings, rig.sink.doubtful_ones_hold = [OutcomeUnknown("why")], [False]
+    assert not rig.loop.commit()
+    rig.source.while_fetching = lambda: rig.loop.lost([A0, B0])
+    rig.loop.turn()
+    assert rig.recoveries == 1
+    rig.assign(0)
+    rig.loop.turn()
+    rig.loop.commit()
+    assert_feed_is_done(rig)
+
+
 def test_a_loss_to_a_successor_ends_the_process() -> None:
     """A fenced identity can neither abort nor commit: the member must not join anew under it."""
     for feed in (FEED, []):
