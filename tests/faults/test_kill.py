@@ -8,7 +8,7 @@ from tests.support.kafka import KafkaBroker
 from tests.support.load import Load
 from tests.support.plan import SourcePlan, event
 from tests.support.relay_process import RelayProcess
-from tests.support.rig import Rig, wait_until
+from tests.support.rig import Rig
 
 KILLS = 10
 LEFT_OPEN_REASON = "without closing"
@@ -70,7 +70,7 @@ def test_killed_in_a_backlog(kafka: KafkaBroker, topic_prefix: str, tmp_path: Pa
     rig = Rig(kafka, topic_prefix, tmp_path, (SourcePlan("a"), SourcePlan("b")), config=config)
     rig.create_topics()
     load = Load(rng, sources=2, records=500, open_runs=100)
-    for number in range(10):
+    for number in range(20):
         for source, planned in load(number).items():
             rig.produce(source, planned)
 
@@ -83,8 +83,8 @@ def test_killed_in_a_backlog(kafka: KafkaBroker, topic_prefix: str, tmp_path: Pa
             time.sleep(rng.uniform(0.0, 0.4))  # Inside or just behind the first transaction.
             relay.kill()
         relay.start()
+        relay.wait_ready()
         rig.ledger.wait_judged()
-        wait_until(lambda: relay.get("/readyz") is not None, 10, "an answer")
         assert relay.terminate() == 0
 
     tally = rig.ledger.prove()
