@@ -15,18 +15,6 @@ _FENCED: Final = frozenset(
         KafkaError.INVALID_PRODUCER_EPOCH,
     }
 )
-_UNKNOWN: Final = frozenset(
-    {
-        KafkaError._TIMED_OUT,  # noqa: SLF001 - the client's public constants begin so
-        KafkaError._TIMED_OUT_QUEUE,  # noqa: SLF001
-        KafkaError._MSG_TIMED_OUT,  # noqa: SLF001
-        KafkaError._TRANSPORT,  # noqa: SLF001
-        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001
-        KafkaError._STATE,  # noqa: SLF001
-        KafkaError._CONFLICT,  # noqa: SLF001
-        KafkaError._PREV_IN_PROGRESS,  # noqa: SLF001
-    }
-)
 _RIGHTS: Final = frozenset(
     {
         KafkaError.TOPIC_AUTHORIZATION_FAILED,
@@ -80,15 +68,13 @@ def sort_transactional(error: KafkaError, step: str) -> RelayError:
         return Fatal(text)
     if error.txn_requires_abort():
         return TransactionAborted(text)
-    if error.code() in _UNKNOWN or error.retriable():
-        return OutcomeUnknown(text)
-    return OutcomeUnknown(text)
+    return OutcomeUnknown(text)  # a time-out, a lost connection, anything else: nobody knows what became of it
 
 
 def sort_consumer(error: KafkaError) -> RelayError | None:
     """Say what an error that the consumer reported means; None for what the client mends by itself."""
     if is_static_fence(error):
         return Fenced(describe(error))
-    if error.fatal() or error.code() in _RIGHTS or error.code() == _FATAL:
+    if is_fatal(error) or error.code() in _RIGHTS:
         return Fatal(describe(error))
     return None
