@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup setup-run demo demo-kafka test test-fast check format bench kafka lock clean
+.PHONY: help setup setup-run demo demo-kafka test test-fast check format bench fuzz generate kafka lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -51,6 +51,16 @@ format: setup  ## format and mend what the linter can mend
 bench: setup  ## ratios of the relay and the kit against bare copies, on a real broker
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 
+$(VENV)/.fuzz-stamp: requirements/fuzz.txt $(VENV)/.dev-stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/fuzz.txt
+	@touch $@
+
+fuzz: $(VENV)/.fuzz-stamp  ## coverage-guided fuzzing of the kit; MINUTES=10 by default
+	$(BIN)/python -m tests.fuzz --minutes $(or $(MINUTES),10) $(ARGS)
+
+generate: setup  ## write anew what comes from the vocabulary: payload classes, reference page
+	$(BIN)/python -m tools.generate
+
 kafka: setup  ## start a local Apache Kafka on port 9092 (deploy/kafka/broker stop ends it)
 	$(BIN)/python deploy/kafka/broker start
 
@@ -58,6 +68,7 @@ lock: setup  ## pin anew within the bounds of pyproject.toml (needs uv: pip inst
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate pyproject.toml -o requirements/run.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/build.in -o requirements/build.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
 
 clean:  ## remove the environment and what tools left
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .kafka

@@ -10,7 +10,7 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("ethogram", "relay", "conformance", "deploy", "tests")
+PACKAGES = ("ethogram", "relay", "conformance", "deploy", "tools", "tests")
 SHIPPED = ("ethogram", "relay")
 
 
