@@ -24,6 +24,7 @@ ALLOWED = {
     ("relay/telemetry/http.py", "log_message"): "http.server calls it so",
     ("ethogram/bounds.py", "MAX_MESSAGE_PATH_SCALARS"): "the text of an error, not a record",
     ("ethogram/validate.py", "_with_message"): "the wire's own field",
+    ("ethogram/payloads/agent.py", "message"): "the wire's own field",
 }
 """Names that hold a banned word, and why they may."""
 
