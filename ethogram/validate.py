@@ -205,6 +205,5 @@ def _build_check(event_type: EventType) -> Callable[[dict[str, JsonValue]], None
     return check
 
 
-_CHECKS: Final[dict[str, Callable[[dict[str, JsonValue]], None]]] = {
-    name: check for name, event_type in VOCABULARY.items() if (check := _build_check(event_type)) is not None
-}
+_BUILT: Final = {name: _build_check(event_type) for name, event_type in VOCABULARY.items()}
+_CHECKS: Final = {name: check for name, check in _BUILT.items() if check is not None}

@@ -8,7 +8,7 @@ Spec: Agent observation
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ethogram.payloads.base import KnownPayload, attributes_of_type
+from ethogram.payloads.base import Attributes, KnownPayload, Objects, attributes_of_type
 from ethogram.payloads.objects import Usage
 
 
@@ -25,8 +25,8 @@ class AgentStarted(KnownPayload):
     Spec: Agent observation
     """
 
-    TYPE: ClassVar = "agent.started"
-    ATTRIBUTES: ClassVar = attributes_of_type("agent.started")
+    TYPE: ClassVar[str] = "agent.started"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("agent.started")
 
     stage: str | None = None
     model: str | None = None
@@ -47,8 +47,8 @@ class AgentText(KnownPayload):
     Spec: Agent observation
     """
 
-    TYPE: ClassVar = "agent.text"
-    ATTRIBUTES: ClassVar = attributes_of_type("agent.text")
+    TYPE: ClassVar[str] = "agent.text"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("agent.text")
 
     text: str
     stage: str | None = None
@@ -71,8 +71,8 @@ class AgentToolUse(KnownPayload):
     Spec: Agent observation
     """
 
-    TYPE: ClassVar = "agent.tool_use"
-    ATTRIBUTES: ClassVar = attributes_of_type("agent.tool_use")
+    TYPE: ClassVar[str] = "agent.tool_use"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("agent.tool_use")
 
     tool: str
     stage: str | None = None
@@ -98,8 +98,8 @@ class AgentToolResult(KnownPayload):
     Spec: Agent observation
     """
 
-    TYPE: ClassVar = "agent.tool_result"
-    ATTRIBUTES: ClassVar = attributes_of_type("agent.tool_result")
+    TYPE: ClassVar[str] = "agent.tool_result"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("agent.tool_result")
 
     tool: str
     stage: str | None = None
@@ -127,9 +127,9 @@ class AgentCompleted(KnownPayload):
     Spec: Agent observation
     """
 
-    TYPE: ClassVar = "agent.completed"
-    ATTRIBUTES: ClassVar = attributes_of_type("agent.completed")
-    OBJECTS: ClassVar = {"Usage": Usage}
+    TYPE: ClassVar[str] = "agent.completed"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("agent.completed")
+    OBJECTS: ClassVar[Objects] = {"Usage": Usage}
 
     stage: str | None = None
     turns: int | None = None
@@ -152,8 +152,8 @@ class AgentWarning(KnownPayload):
     Spec: Agent observation
     """
 
-    TYPE: ClassVar = "agent.warning"
-    ATTRIBUTES: ClassVar = attributes_of_type("agent.warning")
+    TYPE: ClassVar[str] = "agent.warning"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("agent.warning")
 
     message: str
     stage: str | None = None

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from ethogram.envelope import EventDraft, JsonValue
 from ethogram.excerpt import excerpt
@@ -19,6 +19,12 @@ from ethogram.vocabulary import VOCABULARY, Field, FieldKind
 
 _WORD_START: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TRUNCATED: Final = "truncated"
+
+Attributes: TypeAlias = Mapping[str, Field]
+"""The vocabulary's fields by the names they have as attributes."""
+
+Objects: TypeAlias = "Mapping[str, type[PayloadObject]]"
+"""The classes of objects inside a payload, by name."""
 
 _OBJECT_FIELDS: Final = MappingProxyType(
     {one.class_name: one for event_type in VOCABULARY.values() for one in event_type.fields if one.class_name}
@@ -34,7 +40,7 @@ class UnknownMember(str):
     __slots__ = ()
 
 
-def attributes_of_type(event_type: str) -> Mapping[str, Field]:
+def attributes_of_type(event_type: str) -> Attributes:
     """The fields of an event type by the names they have as attributes.
 
     Spec: Agent observation
@@ -42,7 +48,7 @@ def attributes_of_type(event_type: str) -> Mapping[str, Field]:
     return _attributes(VOCABULARY[event_type].fields)
 
 
-def attributes_of_object(class_name: str) -> Mapping[str, Field]:
+def attributes_of_object(class_name: str) -> Attributes:
     """The fields of an object inside payloads by the names they have as attributes.
 
     Spec: Agent observation
@@ -50,7 +56,7 @@ def attributes_of_object(class_name: str) -> Mapping[str, Field]:
     return _attributes(_OBJECT_FIELDS[class_name].fields)
 
 
-def _attributes(fields: tuple[Field, ...]) -> Mapping[str, Field]:
+def _attributes(fields: tuple[Field, ...]) -> Attributes:
     return MappingProxyType({attribute_name(one.name): one for one in fields})
 
 
@@ -70,9 +76,9 @@ class PayloadObject:
         extra: fields that the vocabulary does not know, under their wire names, as they came.
     """
 
-    ATTRIBUTES: ClassVar[Mapping[str, Field]] = {}
+    ATTRIBUTES: ClassVar[Attributes] = {}
     """The vocabulary's fields by the names they have here."""
-    OBJECTS: ClassVar[Mapping[str, type["PayloadObject"]]] = {}
+    OBJECTS: ClassVar[Objects] = {}
     """The classes of the objects among them, by name."""
 
     extra: Mapping[str, JsonValue] = field(default_factory=dict)
@@ -175,7 +181,7 @@ class UnknownPayload:
         return EventDraft(self.type, self.payload, captured_at)
 
 
-def _read(one: Field, value: JsonValue, objects: Mapping[str, type[PayloadObject]]) -> Any:  # noqa: ANN401 - as `one` says
+def _read(one: Field, value: JsonValue, objects: Objects) -> Any:  # noqa: ANN401 - as `one` says
     if one.closed_set is not None:
         return value if value in one.members else UnknownMember(value)
     match one.kind:

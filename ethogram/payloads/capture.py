@@ -8,7 +8,7 @@ Spec: Capture
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ethogram.payloads.base import KnownPayload, UnknownMember, attributes_of_type
+from ethogram.payloads.base import Attributes, KnownPayload, UnknownMember, attributes_of_type
 from ethogram.payloads.objects import RefusalCause
 
 
@@ -30,8 +30,8 @@ class CaptureRefused(KnownPayload):
     Spec: Capture
     """
 
-    TYPE: ClassVar = "capture.refused"
-    ATTRIBUTES: ClassVar = attributes_of_type("capture.refused")
+    TYPE: ClassVar[str] = "capture.refused"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("capture.refused")
 
     cause: RefusalCause | UnknownMember
     source_run_id: str

@@ -8,7 +8,7 @@ Spec: Control
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ethogram.payloads.base import KnownPayload, UnknownMember, attributes_of_type
+from ethogram.payloads.base import Attributes, KnownPayload, UnknownMember, attributes_of_type
 from ethogram.payloads.objects import ControlKind
 
 
@@ -28,8 +28,8 @@ class ControlRequested(KnownPayload):
     Spec: Control
     """
 
-    TYPE: ClassVar = "control.requested"
-    ATTRIBUTES: ClassVar = attributes_of_type("control.requested")
+    TYPE: ClassVar[str] = "control.requested"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("control.requested")
 
     control_id: str
     kind: ControlKind | UnknownMember
@@ -52,8 +52,8 @@ class ControlApplied(KnownPayload):
     Spec: Control
     """
 
-    TYPE: ClassVar = "control.applied"
-    ATTRIBUTES: ClassVar = attributes_of_type("control.applied")
+    TYPE: ClassVar[str] = "control.applied"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("control.applied")
 
     control_id: str
     ok: bool

@@ -8,7 +8,7 @@ Spec: Decisions
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ethogram.payloads.base import KnownPayload, UnknownMember, attributes_of_type
+from ethogram.payloads.base import Attributes, KnownPayload, Objects, UnknownMember, attributes_of_type
 from ethogram.payloads.objects import DecisionKind, DecisionOption, Dossier
 
 
@@ -30,9 +30,9 @@ class DecisionRequested(KnownPayload):
     Spec: Decisions
     """
 
-    TYPE: ClassVar = "decision.requested"
-    ATTRIBUTES: ClassVar = attributes_of_type("decision.requested")
-    OBJECTS: ClassVar = {"Dossier": Dossier, "DecisionOption": DecisionOption}
+    TYPE: ClassVar[str] = "decision.requested"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("decision.requested")
+    OBJECTS: ClassVar[Objects] = {"Dossier": Dossier, "DecisionOption": DecisionOption}
 
     decision_id: str
     kind: DecisionKind | UnknownMember
@@ -58,8 +58,8 @@ class DecisionAnswered(KnownPayload):
     Spec: Decisions
     """
 
-    TYPE: ClassVar = "decision.answered"
-    ATTRIBUTES: ClassVar = attributes_of_type("decision.answered")
+    TYPE: ClassVar[str] = "decision.answered"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("decision.answered")
 
     decision_id: str
     option_id: str

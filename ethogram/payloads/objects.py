@@ -6,11 +6,11 @@ Spec: Run lifecycle
 """
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeAlias
 
-from ethogram.payloads.base import PayloadObject, attributes_of_object
+from ethogram.payloads.base import Attributes, PayloadObject, attributes_of_object
 
-RunKind = Literal["loop", "handoff", "subagent", "session", "judgment", "relay"]
+RunKind: TypeAlias = Literal["loop", "handoff", "subagent", "session", "judgment", "relay"]
 """A closed set.
 
 loop: a producer's own repeating work.
@@ -21,7 +21,7 @@ judgment: a run that judges another's work.
 relay: a long-lived process that observes other runs and emits on its own.
 """
 
-RunOutcome = Literal[
+RunOutcome: TypeAlias = Literal[
     "completed",
     "failed",
     "no-op",
@@ -47,14 +47,14 @@ blocked: it may not proceed until something outside changes; no error of the run
 unstarted: it was recorded, but its process never ran; `reason` names why.
 """
 
-ControlKind = Literal["interrupt", "steer"]
+ControlKind: TypeAlias = Literal["interrupt", "steer"]
 """A closed set.
 
 interrupt: end the run's process group, with grace.
 steer: resume the session with `text` as the next user turn, between turns.
 """
 
-RefusalCause = Literal["over_bound", "gap", "duplicate", "finished", "malformed"]
+RefusalCause: TypeAlias = Literal["over_bound", "gap", "duplicate", "finished", "malformed"]
 """A closed set.
 
 over_bound: a field or the payload exceeded a bound; `field`, `count` and `max` measure it.
@@ -64,7 +64,7 @@ finished: its run has ended.
 malformed: it is no event, or breaks a rule; `detail` says which.
 """
 
-DecisionKind = Literal["permission", "tripwire", "gate_inconclusive", "human_decides", "budget"]
+DecisionKind: TypeAlias = Literal["permission", "tripwire", "gate_inconclusive", "human_decides", "budget"]
 """A closed set.
 
 permission: whether something is allowed; the one kind that may time out.
@@ -89,7 +89,7 @@ class Ceilings(PayloadObject):
     Spec: Run lifecycle
     """
 
-    ATTRIBUTES: ClassVar = attributes_of_object("Ceilings")
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_object("Ceilings")
 
     cost_usd: float | None = None
     tokens: int | None = None
@@ -112,7 +112,7 @@ class Usage(PayloadObject):
     Spec: Run lifecycle
     """
 
-    ATTRIBUTES: ClassVar = attributes_of_object("Usage")
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_object("Usage")
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -135,7 +135,7 @@ class Dossier(PayloadObject):
     Spec: Decisions
     """
 
-    ATTRIBUTES: ClassVar = attributes_of_object("Dossier")
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_object("Dossier")
 
     question: str
     options_ruled_out: tuple[str, ...]
@@ -155,7 +155,7 @@ class DecisionOption(PayloadObject):
     Spec: Decisions
     """
 
-    ATTRIBUTES: ClassVar = attributes_of_object("DecisionOption")
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_object("DecisionOption")
 
     id: str
     label: str

@@ -7,7 +7,7 @@ Spec: Status
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeAlias
 
 from ethogram.payloads.agent import AgentCompleted, AgentStarted, AgentText, AgentToolResult, AgentToolUse, AgentWarning
 from ethogram.payloads.base import KnownPayload, UnknownPayload
@@ -16,7 +16,7 @@ from ethogram.payloads.control import ControlApplied, ControlRequested
 from ethogram.payloads.decision import DecisionAnswered, DecisionRequested
 from ethogram.payloads.run import RunFinished, RunStarted
 
-Payload = (
+Payload: TypeAlias = (
     RunStarted
     | RunFinished
     | AgentStarted

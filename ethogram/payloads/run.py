@@ -8,7 +8,7 @@ Spec: Run lifecycle
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ethogram.payloads.base import KnownPayload, UnknownMember, attributes_of_type
+from ethogram.payloads.base import Attributes, KnownPayload, Objects, UnknownMember, attributes_of_type
 from ethogram.payloads.objects import Ceilings, RunKind, RunOutcome, Usage
 
 
@@ -31,9 +31,9 @@ class RunStarted(KnownPayload):
     Spec: Run lifecycle
     """
 
-    TYPE: ClassVar = "run.started"
-    ATTRIBUTES: ClassVar = attributes_of_type("run.started")
-    OBJECTS: ClassVar = {"Ceilings": Ceilings}
+    TYPE: ClassVar[str] = "run.started"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("run.started")
+    OBJECTS: ClassVar[Objects] = {"Ceilings": Ceilings}
 
     kind: RunKind | UnknownMember
     actor: str
@@ -63,9 +63,9 @@ class RunFinished(KnownPayload):
     Spec: Run lifecycle
     """
 
-    TYPE: ClassVar = "run.finished"
-    ATTRIBUTES: ClassVar = attributes_of_type("run.finished")
-    OBJECTS: ClassVar = {"Usage": Usage}
+    TYPE: ClassVar[str] = "run.finished"
+    ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("run.finished")
+    OBJECTS: ClassVar[Objects] = {"Usage": Usage}
 
     outcome: RunOutcome | UnknownMember
     duration_ms: int

@@ -110,6 +110,33 @@ def tell_errors_apart(raw: bytes) -> str:
     return ""
 
 
+def build_and_match() -> list[str]:
+    """Payloads are built and matched by their types; a string that is misspelt is an error of the type checker."""
+    payloads = (
+        ethogram.AgentText(text="hello"),
+        ethogram.AgentToolUse(tool="Read", tool_use_id="t1", extra={"novel": [1]}),
+        ethogram.RunFinished(outcome="completed", duration_ms=5, usage=ethogram.Usage(output_tokens=3)),
+        ethogram.UnknownPayload("x.seen", {"a": 1}),
+    )
+    return [describe(ethogram.read_payload(payload.draft())) for payload in payloads]
+
+
+def describe(payload: ethogram.Payload) -> str:
+    """One line on a payload, by its type."""
+    match payload:
+        case ethogram.AgentText(text=text):
+            return f"said {text}"
+        case ethogram.AgentToolUse(tool=tool):
+            return f"call of {tool}"
+        case ethogram.RunFinished(outcome=outcome):
+            assert_type(outcome, ethogram.RunOutcome | ethogram.UnknownMember)
+            return f"ended: {outcome}"
+        case ethogram.UnknownPayload(type=name):
+            return f"other: {name}"
+        case _:
+            return payload.TYPE
+
+
 def wrong_on_purpose() -> None:
     """What the types must refuse; never called."""
     ethogram.parse_event(5)  # type: ignore[arg-type]  # neither bytes, text nor members

@@ -90,31 +90,37 @@ def _class(name: str, base: str, sentences: list[str], section: str, fields: Fie
 
 def _objects_constant(fields: Fields) -> list[str]:
     members = [f'"{one.class_name}": {one.class_name}' for one in fields if one.class_name]
-    return [f"OBJECTS: ClassVar = {{{', '.join(members)}}}"] if members else []
+    return [f"OBJECTS: ClassVar[Objects] = {{{', '.join(members)}}}"] if members else []
 
 
 def _closed_set(one: ClosedSet) -> str:
     names = ", ".join(f'"{name}"' for name in one.names)
     meanings = [line for member in one.members for line in _wrapped(f"{member.name}: {member.meaning}.", "", "    ")]
-    return "\n".join([f"{one.name} = Literal[{names}]", '"""A closed set.', "", *meanings, '"""', ""])
+    return "\n".join([f"{one.name}: TypeAlias = Literal[{names}]", '"""A closed set.', "", *meanings, '"""', ""])
 
 
 def objects_module() -> str:
     """The closed sets and the objects inside payloads, which several types share."""
     parts = [
         f'"""Closed sets, and the objects inside payloads.\n\n{_NOTICE}\n\nSpec: Run lifecycle\n"""\n',
-        "from dataclasses import dataclass\nfrom typing import ClassVar, Literal\n",
-        "from ethogram.payloads.base import PayloadObject, attributes_of_object\n",
+        "from dataclasses import dataclass\nfrom typing import ClassVar, Literal, TypeAlias\n",
+        "from ethogram.payloads.base import Attributes, PayloadObject, attributes_of_object\n",
         *(_closed_set(one) for one in closed_sets().values()),
     ]
     for name, one in object_fields().items():
         section = next(
             family.section for family in FAMILIES for event_type in family.types if one in _fields(event_type.fields)
         )
-        constants = [f'ATTRIBUTES: ClassVar = attributes_of_object("{name}")', *_objects_constant(one.fields)]
+        attributes = f'ATTRIBUTES: ClassVar[Attributes] = attributes_of_object("{name}")'
+        constants = [attributes, *_objects_constant(one.fields)]
         sentences = [f"The object `{one.name}`: {one.meaning}."]
         parts.append(_class(name, "PayloadObject", sentences, section, one.fields, constants))
     return "\n".join(parts)
+
+
+def _ordered(names: Iterable[str]) -> list[str]:
+    """Constants, then classes, then functions, each in the order of its letters, as the house sorts."""
+    return sorted(names, key=lambda name: (0 if name.isupper() else 1 if name[0].isupper() else 2, name))
 
 
 def _used_names(event_types: tuple[EventType, ...]) -> list[str]:
@@ -130,10 +136,14 @@ def _used_names(event_types: tuple[EventType, ...]) -> list[str]:
 
 def family_module(family: Family) -> str:
     """One module of payload classes."""
+    fields = [one for event_type in family.types for one in event_type.fields]
     used = _used_names(family.types)
-    uses_members = any(one.closed_set for event_type in family.types for one in event_type.fields)
-    base_names = ["KnownPayload", *(["UnknownMember"] if uses_members else []), "attributes_of_type"]
-    imports = [f"from ethogram.payloads.base import {', '.join(base_names)}"]
+    base_names = ["Attributes", "KnownPayload", "attributes_of_type"]
+    if any(one.class_name for one in fields):
+        base_names.append("Objects")
+    if any(one.closed_set for one in fields):
+        base_names.append("UnknownMember")
+    imports = [f"from ethogram.payloads.base import {', '.join(_ordered(base_names))}"]
     if used:
         imports.append(f"from ethogram.payloads.objects import {', '.join(used)}")
     parts = [
@@ -143,8 +153,8 @@ def family_module(family: Family) -> str:
     ]
     for event_type in family.types:
         constants = [
-            f'TYPE: ClassVar = "{event_type.name}"',
-            f'ATTRIBUTES: ClassVar = attributes_of_type("{event_type.name}")',
+            f'TYPE: ClassVar[str] = "{event_type.name}"',
+            f'ATTRIBUTES: ClassVar[Attributes] = attributes_of_type("{event_type.name}")',
             *_objects_constant(event_type.fields),
         ]
         said = f"`{event_type.name}`: {event_type.meaning[0].lower()}{event_type.meaning[1:]}"
@@ -167,10 +177,10 @@ def registry_module() -> str:
             f'"""The union of all payloads, and the class of each type.\n\n{_NOTICE}\n\nSpec: Status\n"""\n',
             "from collections.abc import Mapping",
             "from types import MappingProxyType",
-            "from typing import Final\n",
+            "from typing import Final, TypeAlias\n",
             *sorted([*imports, "from ethogram.payloads.base import KnownPayload, UnknownPayload"]),
             "",
-            f"Payload = {' | '.join([*classes, 'UnknownPayload'])}",
+            f"Payload: TypeAlias = {' | '.join([*classes, 'UnknownPayload'])}",
             '"""What `read_payload` gives: match on these, and a type checker says which are missing."""',
             "",
             "PAYLOAD_CLASSES: Final[Mapping[str, type[KnownPayload]]] = MappingProxyType({",
@@ -196,14 +206,13 @@ def init_module() -> str:
         f"from ethogram.payloads.{module} import {', '.join(sorted(names))}"
         for module, names in sorted(by_module.items())
     ]
-    names = sorted(name for names in by_module.values() for name in names)
-    ordered = sorted(names, key=lambda name: (0 if name.isupper() else 1 if name[0].isupper() else 2, name))
+    names = _ordered(name for names in by_module.values() for name in names)
     return "\n".join(
         [
             f'"""Typed payloads: the public list, and no logic.\n\n{_NOTICE}\n\nSpec: Status\n"""\n',
             *imports,
             "",
-            f"__all__ = [{', '.join(repr(name) for name in ordered)}]",
+            f"__all__ = [{', '.join(repr(name) for name in names)}]",
             "",
         ]
     )
