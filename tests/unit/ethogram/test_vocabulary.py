@@ -1,6 +1,12 @@
 """The vocabulary as data."""
 
-from ethogram.vocabulary import VOCABULARY, Field, FieldKind
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from ethogram.vocabulary import FAMILIES, VOCABULARY, Field, FieldKind
 from tests.unit.ethogram.samples import MINIMAL
 
 
@@ -64,3 +70,45 @@ def test_excerpt_bounds_are_where_the_spec_has_them() -> None:
         "decision.requested.dossier.blastRadius",
         "decision.requested.options.label",
     }
+
+
+@pytest.mark.skipif("ETHOGRAM_TEST_DATA" not in os.environ, reason="the specification is not here")
+def test_the_tables_of_the_specification_are_the_vocabulary() -> None:
+    """Types, required and optional fields are those of the specification's own tables, in their order."""
+    text = (Path(os.environ["ETHOGRAM_TEST_DATA"]) / "spec" / "ethogram.txt").read_text(encoding="utf-8")
+    rows = re.findall(r"^([a-z]+\.[a-z_]+)\t([^\t]*)\t([^\t]*)\t", text, re.MULTILINE)
+    told = {name: [_names(required), _names(optional)] for name, required, optional in rows}
+    assert list(told) == [event_type.name for family in FAMILIES for event_type in family.types]
+    for name, event_type in VOCABULARY.items():
+        fields = [[field.name for field in event_type.fields if field.required is needed] for needed in (True, False)]
+        assert fields == told[name], name
+
+
+@pytest.mark.skipif("ETHOGRAM_TEST_DATA" not in os.environ, reason="the specification is not here")
+def test_the_closed_sets_of_the_specification_are_the_vocabulary() -> None:
+    """Each closed set stands in the specification as one list, "kind is one of a, b, or c", in the same order."""
+    text = (Path(os.environ["ETHOGRAM_TEST_DATA"]) / "spec" / "ethogram.txt").read_text(encoding="utf-8")
+    for event_type in VOCABULARY.values():
+        for field in event_type.fields:
+            *first, last = field.members or ("",)
+            comma = "," if len(first) > 1 else ""
+            listed = f"{field.name} is one of {', '.join(first)}{comma} or {last}"
+            assert not field.members or re.search(rf"\b{listed}[,;.]", text), listed
+
+
+def test_everything_says_what_it_means() -> None:
+    """Every family, type, field and member has a meaning, for the page and the classes are written from it."""
+
+    def silent(fields: tuple[Field, ...]) -> list[str]:
+        found = [field.name for field in fields if not field.meaning]
+        members = [member for field in fields if field.closed_set for member in field.closed_set.members]
+        found += [member.name for member in members if not member.meaning]
+        return found + [name for field in fields for name in silent(field.fields)]
+
+    assert all(family.meaning and family.section for family in FAMILIES)
+    assert not [event_type.name for event_type in VOCABULARY.values() if not event_type.meaning]
+    assert not [name for event_type in VOCABULARY.values() for name in silent(event_type.fields)]
+
+
+def _names(cell: str) -> list[str]:
+    return [] if cell == "—" else cell.split(", ")
