@@ -13,10 +13,10 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 # The stamps remember which pinned set is installed, so a second call costs nothing.
-$(VENV)/.run-stamp: requirements/run.txt pyproject.toml | $(BIN)/python
+$(VENV)/.run-stamp: requirements/run.txt pyproject.toml ethogram/pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/build.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/run.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e ethogram -e .
 	@touch $@
 
 $(VENV)/.dev-stamp: requirements/dev.txt $(VENV)/.run-stamp
@@ -65,10 +65,10 @@ kafka: setup  ## start a local Apache Kafka on port 9092 (deploy/kafka/broker st
 	$(BIN)/python deploy/kafka/broker start
 
 lock: setup  ## pin anew within the bounds of pyproject.toml (needs uv: pip install uv)
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate pyproject.toml -o requirements/run.txt
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/build.in -o requirements/build.txt
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package ethogram --no-header --no-annotate pyproject.toml -o requirements/run.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package ethogram --no-header --no-annotate --extra dev pyproject.toml -o requirements/dev.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package ethogram --no-header --no-annotate requirements/build.in -o requirements/build.txt
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-package ethogram --no-header --no-annotate requirements/fuzz.in -o requirements/fuzz.txt
 
 clean:  ## remove the environment and what tools left
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .kafka

@@ -1,0 +1,1 @@
+"""What is built for users: the two distributions."""
