@@ -17,13 +17,29 @@ from ethogram.bounds import (
     MAX_TEXT_SCALARS,
 )
 from ethogram.canonical import serialise_value
-from ethogram.envelope import Event, JsonValue
+from ethogram.envelope import Event, JsonValue, is_text
 from ethogram.errors import ValidationError, shorten_path
 from ethogram.representable import find_payload_fault, is_plainly_representable
 from ethogram.vocabulary import VOCABULARY, EventType, Field
 from ethogram.vocabulary.control import CONTROL_REQUESTED, STEER
 from ethogram.vocabulary.decision import DECISION_REQUESTED, DENY, PERMISSION
 from ethogram.walk import find_leaf_fault, render_path, walk
+
+# A control character is written as `\\u001f`; a scalar beyond it takes four bytes at most.
+_MAX_CANONICAL_SCALAR_BYTES: Final = 6
+
+# Braces, names, quotes or flags, and commas of the widest type.
+_MAX_PLAIN_FRAME_BYTES: Final = max(
+    len("{}") + sum(len(f'"{field.name}":false,') for field in event_type.fields) for event_type in VOCABULARY.values()
+)
+
+# The fields of each type that have a bound, or may have one inside.
+_BOUNDED: Final[Mapping[str, tuple[Field, ...]]] = MappingProxyType(
+    {
+        name: tuple(field for field in event_type.fields if field.scalars_max is not None or field.fields)
+        for name, event_type in VOCABULARY.items()
+    }
+)
 
 
 def validate(type: str, payload: JsonValue) -> None:  # noqa: A002 - the envelope's own word, as everywhere here
@@ -41,12 +57,14 @@ def validate(type: str, payload: JsonValue) -> None:  # noqa: A002 - the envelop
 
     Spec: Sink guide: refusing a validation error
     """
-    _check_leaves(payload)
-    _check_size(payload)
     known = VOCABULARY.get(type)
+    is_plain = known is not None and is_plainly_representable(type, payload) and _is_plainly_in_bounds(payload)
+    if not is_plain:
+        _check_leaves(payload)
+        _check_size(payload)
     if known is None:
         return
-    fault = find_payload_fault(type, payload)
+    fault = None if is_plain else find_payload_fault(type, payload)
     if fault is not None:
         diagnostic = _diagnose(fault.path, fault.fault, fault.kind)
         details: dict[str, str | int] = {"kind": fault.kind, "path": fault.path}
@@ -56,7 +74,7 @@ def validate(type: str, payload: JsonValue) -> None:  # noqa: A002 - the envelop
     check = _CHECKS.get(type)
     if check is not None:
         check(payload)
-    _check_bounds(known.fields, payload, "payload")
+    _check_bounds(_BOUNDED[type], payload, "payload")
 
 
 def validate_event(event: Event, raw_bytes_count: int | None = None) -> None:
@@ -84,7 +102,7 @@ def validate_event(event: Event, raw_bytes_count: int | None = None) -> None:
     if check is not None:
         check(event.payload)
     if not is_small and event.type in VOCABULARY:
-        _check_bounds(VOCABULARY[event.type].fields, event.payload, "payload")
+        _check_bounds(_BOUNDED[event.type], event.payload, "payload")
 
 
 def is_plainly_valid(event_type: str, payload: JsonValue, raw_bytes_count: int) -> bool:
@@ -118,6 +136,17 @@ def _over_bound(path: str, count: int, scalars_max: int) -> ValidationError:
 def _with_message(kind: str, path: str, fault: str) -> ValidationError:
     diagnostic = _diagnose(path, fault, kind)
     return ValidationError(diagnostic, {"kind": kind, "path": path, "message": diagnostic})
+
+
+def _is_plainly_in_bounds(payload: dict[str, JsonValue]) -> bool:
+    """Prove that an object of known texts and flags breaks neither universal bound; False if that is not plain."""
+    scalars = 0
+    for value in payload.values():
+        if type(value) is str:
+            if len(value) > MAX_TEXT_SCALARS or not is_text(value):
+                return False
+            scalars += len(value)
+    return scalars * _MAX_CANONICAL_SCALAR_BYTES <= MAX_PAYLOAD_BYTES - _MAX_PLAIN_FRAME_BYTES
 
 
 def _check_leaves(payload: JsonValue) -> None:
