@@ -8,7 +8,7 @@ Spec: Run lifecycle; Capture.
 
 from typing import Final
 
-from ethogram import EventDraft, serialise_event, stamp, validate
+from ethogram import EventDraft, RunFinished, RunOutcome, RunStarted, serialise_event, stamp, validate
 from relay import __version__
 from relay.clock import iso_8601
 from relay.codec import RelayRun
@@ -61,8 +61,8 @@ class OwnRun:
             The `run.started` record.
         """
         self.staged = RelayRun(run_id, 1, now_ms)
-        payload = {"kind": "relay", "actor": self._name, "harness": HARNESS}
-        return self._append(EventDraft("run.started", payload), now_ms, None)
+        started = RunStarted(kind="relay", actor=self._name, harness=HARNESS)
+        return self._append(started.draft(), now_ms, None)
 
     def refuse(self, draft: EventDraft, now_ms: int, headers: list[Header]) -> OutgoingRecord:
         """Publish a refusal.
@@ -77,7 +77,7 @@ class OwnRun:
         """
         return self._append(draft, now_ms, headers)
 
-    def close(self, outcome: str, reason: str, now_ms: int) -> OutgoingRecord:
+    def close(self, outcome: RunOutcome, reason: str, now_ms: int) -> OutgoingRecord:
         """End the open run.
 
         Args:
@@ -89,8 +89,8 @@ class OwnRun:
             The `run.finished` record.
         """
         run = self._open_run()
-        payload = {"outcome": outcome, "reason": reason, "durationMs": max(0, now_ms - run.started_ms)}
-        record = self._append(EventDraft("run.finished", payload), now_ms, None)
+        finished = RunFinished(outcome=outcome, reason=reason, duration_ms=max(0, now_ms - run.started_ms))
+        record = self._append(finished.draft(), now_ms, None)
         self.staged = None
         return record
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, BinaryIO, Final
 
+from ethogram import RunOutcome
 from relay.clock import Clock
 from relay.record.capture import PrintedText
 from relay.record.interruption import Interruption
@@ -37,7 +38,7 @@ class Ending:
         exit_code: What a shell would say of it.
     """
 
-    outcome: str
+    outcome: RunOutcome
     reason: str | None
     exit_code: int
 

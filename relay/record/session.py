@@ -16,14 +16,19 @@ from dataclasses import dataclass, field
 from typing import BinaryIO, Final, Protocol
 
 from ethogram import (
-    MAX_EXCERPT_SCALARS,
-    MAX_TEXT_SCALARS,
-    EventDraft,
+    AgentCompleted,
+    AgentStarted,
+    AgentText,
+    AgentToolResult,
+    AgentToolUse,
+    Ceilings,
     InMemorySink,
-    excerpt,
+    RunFinished,
+    RunStarted,
     serialise_event,
     validate,
 )
+from ethogram.payloads import KnownPayload
 from relay import __version__
 from relay.clock import Clock, SystemClock, iso_8601
 from relay.record.command import Ending, RunningCommand
@@ -100,7 +105,7 @@ class Session:
         Returns:
             How it ended; `unstarted` where it could not be started.
         """
-        self._emit("run.started", self._opening())
+        self._emit(self._opening())
         try:
             settings = self._settings
             command = RunningCommand(argv, settings.tee, settings.timeout_s, self._clock, settings.interruption)
@@ -113,40 +118,36 @@ class Session:
 
     def _observe(self, argv: Sequence[str], command: RunningCommand) -> Ending:
         tool_use_id = str(uuid.uuid4())
-        call = {"tool": TOOL, "toolUseId": tool_use_id}
-        self._emit("agent.started", {"pid": command.pid})
+        self._emit(AgentStarted(pid=command.pid))
         line = json.dumps(list(argv), ensure_ascii=False, separators=(",", ":"))
-        self._emit("agent.tool_use", {**call, **_excerpted("inputExcerpt", line, MAX_EXCERPT_SCALARS)})
+        self._emit(AgentToolUse(tool=TOOL, tool_use_id=tool_use_id, input_excerpt=line))
         ending = command.watch()
         printed = command.printed.text
         if printed:
-            text = _excerpted("text", printed, MAX_TEXT_SCALARS)
-            self._emit("agent.text", {**text, "parentToolUseId": tool_use_id})
-        result = _excerpted("resultExcerpt", printed, MAX_EXCERPT_SCALARS)
-        self._emit("agent.tool_result", {**call, "isError": ending.outcome != "completed", **result})
-        self._emit("agent.completed", {"durationMs": self._duration_ms()})
+            self._emit(AgentText(text=printed, parent_tool_use_id=tool_use_id))
+        is_error = ending.outcome != "completed"
+        self._emit(AgentToolResult(tool=TOOL, tool_use_id=tool_use_id, is_error=is_error, result_excerpt=printed))
+        self._emit(AgentCompleted(duration_ms=self._duration_ms()))
         return ending
 
-    def _opening(self) -> dict[str, object]:
+    def _opening(self) -> RunStarted:
         settings = self._settings
-        payload: dict[str, object] = {"kind": "session", "actor": settings.actor, "harness": HARNESS}
-        if settings.repository is not None:
-            payload["repository"] = settings.repository
-        if settings.work_order is not None:
-            payload["workOrder"] = settings.work_order
-        if settings.timeout_s is not None:
-            payload["ceilings"] = {"wallMs": round(settings.timeout_s * 1000)}
-        return payload
+        timeout_s = settings.timeout_s
+        return RunStarted(
+            kind="session",
+            actor=settings.actor,
+            harness=HARNESS,
+            repository=settings.repository,
+            work_order=settings.work_order,
+            ceilings=None if timeout_s is None else Ceilings(wall_ms=round(timeout_s * 1000)),
+        )
 
     def _finish(self, ending: Ending) -> None:
-        payload: dict[str, object] = {"outcome": ending.outcome, "durationMs": self._duration_ms()}
-        if ending.reason is not None:
-            payload |= _excerpted("reason", ending.reason, MAX_EXCERPT_SCALARS)
-        self._emit("run.finished", payload)
+        self._emit(RunFinished(outcome=ending.outcome, duration_ms=self._duration_ms(), reason=ending.reason))
 
-    def _emit(self, event_type: str, payload: dict[str, object]) -> None:
-        """Draft, validate, stamp and hand on."""
-        draft = EventDraft(event_type, payload, captured_at=self._now())
+    def _emit(self, payload: KnownPayload) -> None:
+        """Excerpt, draft, validate, stamp and hand on."""
+        draft = payload.excerpted().draft(captured_at=self._now())
         validate(draft.type, draft.payload)
         event = self._sink.append_draft(self.run_id, draft)
         self._destination.write(event.run_id.encode(), serialise_event(event))
@@ -156,12 +157,6 @@ class Session:
 
     def _duration_ms(self) -> int:
         return round((self._clock.monotonic_s() - self._started_s) * 1000)
-
-
-def _excerpted(name: str, text: str, scalars_max: int) -> dict[str, object]:
-    """One bounded field, with the flag beside it where it was cut. Spec: On narration."""
-    kept, truncated = excerpt(text, scalars_max)
-    return {name: kept, "truncated": True} if truncated else {name: kept}
 
 
 def _unstarted(error: OSError | ValueError) -> Ending:
