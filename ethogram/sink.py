@@ -1,38 +1,92 @@
-"""A sink in memory: it stamps drafts, takes stamped events, and keeps every run gapless and closed once finished.
+"""What a sink is, and a sink in memory: it stamps drafts, takes stamped events, and keeps every run gapless.
 
-It must never renumber an event, call `validate` (its caller decides that), or check the lifecycle beyond closure.
+It must never renumber an event or check the lifecycle beyond closure. The order in which an append is judged is the
+gate's.
 
 Spec: The envelope
 """
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from typing import Protocol
 
-from ethogram.bounds import FIRST_SEQ
 from ethogram.envelope import Event, EventDraft, JsonValue, stamp
-from ethogram.errors import RunClosedError, SequenceError
-from ethogram.parse import parse_draft, parse_event
-from ethogram.vocabulary.run import RUN_FINISHED
+from ethogram.gate import Gate, read_draft, read_event
 
 
-def _utc_now() -> str:
+def utc_now() -> str:
+    """Give the machine's time as ISO-8601 in UTC, to the millisecond: `2026-01-01T00:00:00.000Z`.
+
+    Spec: The envelope
+    """
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class InMemorySink:
-    """Events by run, in a dict.
+class Sink(Protocol):
+    """What every sink does, wherever it keeps its events: in memory, in one file, in a directory.
 
-    A draft or an event is judged in a fixed order: whether it parses, whether its run is open, whether its `seq` is the
-    next. What is refused takes no `seq` and asks for no time.
+    An append is judged in a fixed order: whether it parses, whether it is valid where the sink was told to ask, whether
+    its run is open, whether its `seq` is the next. What is refused takes no `seq` and asks for no time.
+
+    Spec: The envelope
     """
 
-    def __init__(self, clock: Callable[[], str] = _utc_now) -> None:
+    def append_draft(self, run_id: str, draft: EventDraft | dict[str, JsonValue]) -> Event:
+        """Stamp a draft as the next event of a run, and keep it.
+
+        Args:
+            run_id: the run it was submitted to; a run begins with its first event.
+            draft: a draft, or its members under their wire names; the payload is copied.
+
+        Returns:
+            The event as stored.
+
+        Raises:
+            ParseError: the draft would not parse once stamped.
+            ValidationError: the sink validates, and the draft breaks a bound, a closed set or a policy.
+            RunClosedError: the run has its `run.finished`.
+
+        Spec: The envelope
+        """
+
+    def append_event(self, event: Event | dict[str, JsonValue]) -> Event:
+        """Keep an event that another sink stamped, its `seq` and `ts` unchanged.
+
+        Args:
+            event: an event, or its members under their wire names; the payload is copied.
+
+        Returns:
+            The event as stored.
+
+        Raises:
+            ParseError: it does not parse.
+            ValidationError: the sink validates, and the event breaks a bound, a closed set or a policy.
+            RunClosedError: the run has its `run.finished`.
+            SequenceError: it is not the next of its run.
+
+        Spec: The envelope
+        """
+
+    def events(self, run_id: str) -> tuple[Event, ...]:
+        """Give a run's events in order; none for a run that is not known.
+
+        Spec: The envelope
+        """
+
+
+class InMemorySink:
+    """Events by run, in a dict: a `Sink` that is gone with its process."""
+
+    def __init__(self, clock: Callable[[], str] = utc_now, *, validating: bool = False) -> None:
         """Start with no runs.
 
         Args:
             clock: gives the time of an append as ISO-8601.
+            validating: whether to refuse what `validate` refuses; without it, that is the caller's affair.
         """
         self._clock = clock
+        self._validating = validating
+        self._gate = Gate()
         self._runs: dict[str, list[Event]] = {}
 
     def append_draft(self, run_id: str, draft: EventDraft | dict[str, JsonValue]) -> Event:
@@ -47,13 +101,13 @@ class InMemorySink:
 
         Raises:
             ParseError: the draft would not parse once stamped.
+            ValidationError: the sink validates, and the draft breaks a bound, a closed set or a policy.
             RunClosedError: the run has its `run.finished`.
 
         Spec: The envelope
         """
-        parsed = parse_draft(draft)
-        stamp(parsed, run_id=run_id, seq=FIRST_SEQ, ts="")  # Refuses a run id that cannot stand in an event.
-        seq = self._next_seq(run_id)
+        parsed = read_draft(run_id, draft, validating=self._validating)
+        seq = self._gate.next_seq(run_id)
         return self._store(stamp(parsed, run_id=run_id, seq=seq, ts=self._clock()))
 
     def append_event(self, event: Event | dict[str, JsonValue]) -> Event:
@@ -67,16 +121,25 @@ class InMemorySink:
 
         Raises:
             ParseError: it does not parse.
+            ValidationError: the sink validates, and the event breaks a bound, a closed set or a policy.
             RunClosedError: the run has its `run.finished`.
             SequenceError: it is not the next of its run.
 
         Spec: The envelope
         """
-        parsed = parse_event(event.to_dict() if isinstance(event, Event) else event)
-        expected = self._next_seq(parsed.run_id)
-        if parsed.seq != expected:
-            raise SequenceError(parsed.run_id, expected, parsed.seq)
+        parsed = read_event(event, validating=self._validating)
+        self._gate.check(parsed)
         return self._store(parsed)
+
+    def next_seq(self, run_id: str) -> int:
+        """Say which `seq` a run takes next; 1 for a run that is not known.
+
+        Raises:
+            RunClosedError: the run has its `run.finished`.
+
+        Spec: The envelope
+        """
+        return self._gate.next_seq(run_id)
 
     def events(self, run_id: str) -> tuple[Event, ...]:
         """Give a run's events in order; none for a run that is not known.
@@ -85,14 +148,7 @@ class InMemorySink:
         """
         return tuple(self._runs.get(run_id, ()))
 
-    def _next_seq(self, run_id: str) -> int:
-        stored = self._runs.get(run_id)
-        if not stored:
-            return FIRST_SEQ
-        if stored[-1].type == RUN_FINISHED.name:
-            raise RunClosedError(run_id)
-        return stored[-1].seq + 1
-
     def _store(self, event: Event) -> Event:
         self._runs.setdefault(event.run_id, []).append(event)
+        self._gate.take(event)
         return event

@@ -19,6 +19,7 @@ EDGE_AT = ("relay.kafka", "relay.app", "relay.topics_command", "relay.demo", "re
 CLOCK_READERS = {
     "relay/clock.py": "it is the clock",
     "ethogram/sink.py": "a sink stamps by the machine's clock where its caller gives none",
+    "ethogram/files/follow.py": "a follower waits in real time where its caller gives no sleep",
     "relay/app.py": "waits for a cluster that is starting; deadlines come from the injected clock",
     "relay/kafka/hashing.py": "bounds how long a command looks at a live topic",
     "relay/kafka/producer.py": "splits one time budget over the client's calls",
