@@ -1,5 +1,7 @@
 """What comes from the vocabulary is as the vocabulary says."""
 
+import shutil
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -46,3 +48,49 @@ def test_stale_files_are_named_and_mended(
     assert [command.main(), command.main()] == [0, 0]
     assert capsys.readouterr().out == "page.md: written\n"
     assert (tmp_path / "page.md").read_text() == "new\n"
+
+
+GROWN = """
+import pathlib
+import ethogram
+from tests.property.strategies import objects_of
+
+assert ethogram.__file__ == str(pathlib.Path("ethogram/__init__.py").resolve())
+payload = {"controlId": "c", "kind": "resume", "by": "me", "urgency": 3}
+ethogram.validate("control.requested", payload)
+made = ethogram.ControlRequested(control_id="c", kind="resume", by="me", urgency=3)
+assert made.to_json() == payload
+read = ethogram.read_payload(made.draft())
+assert read == made and not isinstance(read.kind, ethogram.UnknownMember) and not read.extra
+for wrong in (None, "3", -1):
+    try:
+        ethogram.parse_draft({"type": "control.requested", "payload": payload | {"urgency": wrong}})
+    except ethogram.ParseError as error:
+        assert error.path == "payload.urgency", error
+    else:
+        raise SystemExit(f"urgency {wrong!r} parses")
+page = pathlib.Path("docs/vocabulary.md").read_text()
+assert "| `resume` | go on |" in page and "| `urgency` |  | an integer" in page
+assert "urgency" in repr(objects_of(ethogram.VOCABULARY["control.requested"].fields))
+"""
+
+
+def test_one_change_reaches_everything(tmp_path: Path) -> None:
+    """A field and a member written into the vocabulary, and nothing else: parse, validate, classes, page, test data.
+
+    It happens in a copy of the tree, in a process of its own.
+    """
+    for part in ("ethogram", "tools", "tests", "docs", "pyproject.toml"):
+        source = ROOT / part
+        copy = shutil.copytree if source.is_dir() else shutil.copy
+        copy(source, tmp_path / part)
+    place = tmp_path / "ethogram/vocabulary/control.py"
+    text = place.read_text(encoding="utf-8")
+    member, field = 'Member("interrupt",', 'excerpted("text", "what to steer by"),'
+    assert text.count(member) == text.count(field) == 1
+    text = text.replace(member, f'Member("resume", "go on"),\n        {member}')
+    text = text.replace(field, f'{field}\n        count("urgency", "how pressing it is"),')
+    place.write_text(text.replace("import (\n    ClosedSet", "import (\n    count,\n    ClosedSet"), encoding="utf-8")
+    for arguments in (["-m", "tools.generate"], ["-c", GROWN]):
+        done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
