@@ -12,7 +12,7 @@ from types import MappingProxyType, TracebackType
 from typing import Final, Self
 
 from ethogram.envelope import Event, EventDraft, JsonValue, stamp
-from ethogram.errors import RunClosedError
+from ethogram.errors import ParseError, RunClosedError
 from ethogram.files.disk import Fsync, check_fsync, make_directories, sync_directory
 from ethogram.files.errors import SinkClosedError
 from ethogram.files.journal import Journal, Recovery
@@ -171,7 +171,7 @@ class DirectorySink:
         """
         try:
             return tuple(read_events(self.path_of(run_id), run_id))
-        except FileNotFoundError:
+        except (FileNotFoundError, ParseError):  # No run has an id that UTF-8 cannot hold.
             return ()
 
     def release(self, run_id: str) -> None:

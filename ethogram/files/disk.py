@@ -66,8 +66,6 @@ def make_directories(path: Path, *, syncing: bool) -> None:
     missing = []
     while not path.is_dir():
         missing.append(path)
-        if path == path.parent:
-            break
         path = path.parent
     for directory in reversed(missing):
         directory.mkdir(exist_ok=True)

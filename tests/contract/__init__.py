@@ -1,0 +1,1 @@
+"""One behaviour suite over every implementation of an interface."""

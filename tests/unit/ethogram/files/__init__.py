@@ -1,0 +1,1 @@
+"""Sinks on files, and following them."""
