@@ -1,0 +1,121 @@
+"""What the fault tests run as processes of their own: writers to kill, and a follower to check.
+
+    python -m tests.faults.file_writer write LAYOUT PATH SEED COUNT
+    python -m tests.faults.file_writer fill PATH LIMIT_BYTES
+    python -m tests.faults.file_writer lock PATH
+    python -m tests.faults.file_writer fork PATH
+    python -m tests.faults.file_writer follow PATH STOP_PATH
+
+Each event that was appended or followed goes to standard output as its canonical line, at once: that is the
+acknowledgement. Other words are lines that begin with `#`.
+"""
+
+import os
+import random
+import resource
+import sys
+from pathlib import Path
+
+from ethogram import Event, EventDraft, serialise_event
+from ethogram.files import DirectorySink, FileSink, SinkClosedError, SinkLockedError, follow
+
+LAYOUTS: dict[str, type[FileSink | DirectorySink]] = {"file": FileSink, "directory": DirectorySink}
+RUN_IDS = ("run-a", "Run B/2", "")
+FINISH = EventDraft("run.finished", {"outcome": "completed", "durationMs": 1})
+
+
+def tell(line: bytes) -> None:
+    """Put a line out at once, past every buffer of this process."""
+    line += b"\n"
+    while line:
+        line = line[os.write(1, line) :]
+
+
+def acknowledge(event: Event) -> None:
+    """Say that an append has returned, or that an event was followed."""
+    tell(serialise_event(event))
+
+
+def write(layout: str, path: Path, seed: str, count: int) -> None:
+    """Append events of all sizes to all runs for ever; or, given a count, so many, and then finish every run."""
+    rng = random.Random(seed)
+    with LAYOUTS[layout](path) as sink:
+        tell(b"# open")
+        number = 0
+        while not count or number < count:
+            size = rng.choice((1, 100, 5_000, 200_000))
+            text = "x" * rng.randrange(size)
+            acknowledge(sink.append_draft(rng.choice(RUN_IDS), EventDraft("x.seen", [number, text])))
+            number += 1
+        for run_id in RUN_IDS:
+            acknowledge(sink.append_draft(run_id, FINISH))
+
+
+def fill(path: Path, limit_bytes: int) -> None:
+    """Append into a limit of the file's size, then what still fits, then beyond it again; then without the limit."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with FileSink(path) as sink:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, hard))
+        for payload in ("x" * 300, "", "y" * 300):
+            try:
+                while True:
+                    acknowledge(sink.append_draft("r", EventDraft("x.seen", payload)))
+            except OSError as error:
+                tell(b"# errno %d, %d bytes" % (error.errno or 0, path.stat().st_size))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        acknowledge(sink.append_draft("r", EventDraft("x.seen", "z" * 300)))
+
+
+def lock(path: Path) -> None:
+    """Try to be the one writer once standard input has a line, and stay it until standard input ends."""
+    tell(b"# ready")
+    sys.stdin.readline()
+    try:
+        with FileSink(path) as sink:
+            acknowledge(sink.append_draft("r", EventDraft("x.seen", 1)))
+            tell(b"# won")
+            sys.stdin.read()
+    except SinkLockedError as error:
+        tell(f"# locked {error.path}".encode())
+
+
+def fork(path: Path) -> None:
+    """Open a sink and fork; the child tries to append, and lives on until standard input ends."""
+    with FileSink(path) as sink:
+        acknowledge(sink.append_draft("r", EventDraft("x.seen", 1)))
+        if os.fork():
+            os.wait()
+            return
+        try:
+            sink.append_draft("r", EventDraft("x.seen", 2))
+        except SinkClosedError:
+            tell(b"# refused in the child")
+        sys.stdin.read()
+        os._exit(0)
+
+
+def follow_until(path: Path, stop_path: Path) -> None:
+    """Follow everything until a file appears, and what is there then."""
+    for event in follow(path, poll_interval_s=0.002, stop=stop_path.exists):
+        acknowledge(event)
+
+
+def main(arguments: list[str]) -> None:
+    """Do what the first argument says."""
+    match arguments:
+        case ["write", layout, path, seed, count]:
+            write(layout, Path(path), seed, int(count))
+        case ["fill", path, limit_bytes]:
+            fill(Path(path), int(limit_bytes))
+        case ["lock", path]:
+            lock(Path(path))
+        case ["fork", path]:
+            fork(Path(path))
+        case ["follow", path, stop_path]:
+            follow_until(Path(path), Path(stop_path))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
