@@ -1,19 +1,21 @@
 """What the fault tests run as processes of their own: writers to kill, and a follower to check.
 
-    python -m tests.faults.file_writer write LAYOUT PATH SEED COUNT
+    python -m tests.faults.file_writer write LAYOUT PATH SEED COUNT PACE
     python -m tests.faults.file_writer fill PATH LIMIT_BYTES
     python -m tests.faults.file_writer lock PATH
     python -m tests.faults.file_writer fork PATH
     python -m tests.faults.file_writer follow PATH STOP_PATH
 
-Each event that was appended or followed goes to standard output as its canonical line, at once: that is the
-acknowledgement. Other words are lines that begin with `#`.
+Each event that was appended or followed is told on standard output at once, as the digest of its line: that is the
+acknowledgement, too short to fill the pipe and hold the writer up. Other words are lines that begin with `#`.
 """
 
+import hashlib
 import os
 import random
 import resource
 import sys
+import time
 from pathlib import Path
 
 from ethogram import Event, EventDraft, serialise_event
@@ -21,6 +23,7 @@ from ethogram.files import DirectorySink, FileSink, SinkClosedError, SinkLockedE
 
 LAYOUTS: dict[str, type[FileSink | DirectorySink]] = {"file": FileSink, "directory": DirectorySink}
 RUN_IDS = ("run-a", "Run B/2", "")
+PIECE_S = 0.0003
 FINISH = EventDraft("run.finished", {"outcome": "completed", "durationMs": 1})
 
 
@@ -31,9 +34,27 @@ def tell(line: bytes) -> None:
         line = line[os.write(1, line) :]
 
 
+def digest(line: bytes) -> bytes:
+    """What stands for a line, its line feed left out, where lines are told."""
+    return hashlib.sha256(line).hexdigest().encode()
+
+
 def acknowledge(event: Event) -> None:
     """Say that an append has returned, or that an event was followed."""
-    tell(serialise_event(event))
+    tell(digest(serialise_event(event)))
+
+
+def write_by_halves() -> None:
+    """Let every write to a file take half of what it is given, and some time: a kill will find lines half written."""
+    plain = os.write
+
+    def write_half(descriptor: int, content: bytes) -> int:
+        if descriptor == 1:
+            return plain(descriptor, content)
+        time.sleep(PIECE_S)
+        return plain(descriptor, content[: (len(content) + 1) // 2])
+
+    os.write = write_half  # type: ignore[assignment]  # it takes bytes alone, and is given no other
 
 
 def write(layout: str, path: Path, seed: str, count: int) -> None:
@@ -103,7 +124,9 @@ def follow_until(path: Path, stop_path: Path) -> None:
 def main(arguments: list[str]) -> None:
     """Do what the first argument says."""
     match arguments:
-        case ["write", layout, path, seed, count]:
+        case ["write", layout, path, seed, count, pace]:
+            if pace == "slow":
+                write_by_halves()
             write(layout, Path(path), seed, int(count))
         case ["fill", path, limit_bytes]:
             fill(Path(path), int(limit_bytes))
