@@ -72,17 +72,22 @@ def write(layout: str, path: Path, seed: str, count: int) -> None:
             acknowledge(sink.append_draft(run_id, FINISH))
 
 
+def append_until_refused(sink: FileSink, payload: str) -> None:
+    """Append the same event until the system takes no more, and tell what it says and how long the file then is."""
+    try:
+        while True:
+            acknowledge(sink.append_draft("r", EventDraft("x.seen", payload)))
+    except OSError as error:
+        tell(b"# errno %d, %d bytes" % (error.errno or 0, sink.path.stat().st_size))
+
+
 def fill(path: Path, limit_bytes: int) -> None:
     """Append into a limit of the file's size, then what still fits, then beyond it again; then without the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with FileSink(path) as sink:
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit_bytes, hard))
         for payload in ("x" * 300, "", "y" * 300):
-            try:
-                while True:
-                    acknowledge(sink.append_draft("r", EventDraft("x.seen", payload)))
-            except OSError as error:
-                tell(b"# errno %d, %d bytes" % (error.errno or 0, path.stat().st_size))
+            append_until_refused(sink, payload)
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         acknowledge(sink.append_draft("r", EventDraft("x.seen", "z" * 300)))
 

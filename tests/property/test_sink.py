@@ -91,6 +91,12 @@ def tear(path: Path, how: str) -> None:
         path.write_bytes(content[:-1])
 
 
+def tear_all(root: Path, how: str) -> None:
+    """Leave every run's file so."""
+    for path in root.rglob("events.jsonl"):
+        tear(path, how)
+
+
 @settings(max_examples=60)
 @given(steps)
 def test_a_file_holds_what_the_model_holds(history: list[Any]) -> None:
@@ -122,8 +128,7 @@ def test_a_directory_holds_what_the_model_holds(history: list[Any]) -> None:
         for step in history:
             if isinstance(step, str):
                 sink.close()
-                for path in place.rglob("events.jsonl"):
-                    tear(path, step)
+                tear_all(place, step)
                 sink = DirectorySink(place, clock=lambda: TS, fsync="never")
             else:
                 assert offer(sink, *step) == model.offer(*step)
@@ -146,25 +151,30 @@ def test_a_cut_anywhere_in_the_last_line_is_mended(history: list[EventDraft], ru
     model = Model()
     for draft in history:
         model.offer(run_id, None, draft)
+    with folder() as place:
+        for cut in range(len(model.lines[-1]) + 1):
+            check_cut(place / f"{cut}.jsonl", model, run_id, cut)
+
+
+def check_cut(path: Path, model: Model, run_id: str, cut: int) -> None:
+    """Cut a file of one run, look at it, open it, append, and look again."""
     *before, last = model.lines
     held = model.by_run[run_id]
-    with folder() as place:
-        for cut in range(len(last) + 1):
-            path = place / f"{cut}.jsonl"
-            path.write_bytes(b"".join(before) + last[:cut])
-            follower = Follower(path)
-            followed = follower.poll()
-            assert followed == (held if cut == len(last) else held[:-1])
-            is_whole = cut >= len(last) - 1
-            with FileSink(path, clock=lambda: TS, fsync="never") as sink:
-                kept = [*before, last] if is_whole else before
-                assert path.read_bytes() == b"".join(kept)
-                assert (sink.recovery is None) == (cut in {0, len(last)})
-                if is_whole and held[-1].type == "run.finished":
-                    continue
-                assert sink.append_draft(run_id, EventDraft("x.seen", "after")).seq == len(kept) + 1
-                assert (followed + follower.poll()) == list(sink.events(run_id))
-                assert prove_gapless(sink.events(run_id)) == {run_id: len(kept) + 1}
+    path.write_bytes(b"".join(before) + last[:cut])
+    follower = Follower(path)
+    followed = follower.poll()
+    assert followed == (held if cut == len(last) else held[:-1])
+    is_whole = cut >= len(last) - 1
+    kept = [*before, last] if is_whole else before
+    with FileSink(path, clock=lambda: TS, fsync="never") as sink:
+        assert path.read_bytes() == b"".join(kept)
+        assert (sink.recovery is None) == (cut in {0, len(last)})
+        if is_whole and held[-1].type == "run.finished":
+            assert followed + follower.poll() == held
+            return
+        assert sink.append_draft(run_id, EventDraft("x.seen", "after")).seq == len(kept) + 1
+        assert followed + follower.poll() == list(sink.events(run_id))
+        assert prove_gapless(sink.events(run_id)) == {run_id: len(kept) + 1}
 
 
 @given(st.lists(drafts, min_size=1, max_size=5), st.data())
