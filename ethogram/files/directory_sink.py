@@ -110,7 +110,7 @@ class DirectorySink:
         Spec: The envelope
         """
         parsed = read_draft(run_id, draft, validating=self._validating)
-        with self._turn:
+        with self._turn.take():
             journal = self._open(run_id)
             seq = journal.gate().next_seq(run_id)
             return self._append(journal, stamp(parsed, run_id=run_id, seq=seq, ts=self._clock()))
@@ -137,7 +137,7 @@ class DirectorySink:
         Spec: The envelope
         """
         parsed = read_event(event, validating=self._validating)
-        with self._turn:
+        with self._turn.take():
             if parsed.run_id not in self._journals and not self._is_known(parsed.run_id):
                 Gate().check(parsed)
             journal = self._open(parsed.run_id)
@@ -156,7 +156,7 @@ class DirectorySink:
 
         Spec: The envelope
         """
-        with self._turn:
+        with self._turn.take():
             is_known = run_id in self._journals or self._is_known(run_id)
             return (self._open(run_id).gate() if is_known else Gate()).next_seq(run_id)
 
@@ -185,7 +185,7 @@ class DirectorySink:
 
         Spec: The envelope
         """
-        with self._turn:
+        with self._turn.take():
             if run_id in self._journals:
                 self._journals.pop(run_id).close()
 
@@ -199,7 +199,7 @@ class DirectorySink:
         """
         if self._turn.is_inherited:  # Not this process's to close, and its descriptors are gone.
             return
-        with self._turn:
+        with self._turn.take():
             self._is_closed = True
             self._close_all()
 

@@ -9,6 +9,7 @@ import fcntl
 import os
 import stat
 from collections.abc import Callable
+from io import FileIO
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -73,7 +74,7 @@ def make_directories(path: Path, *, syncing: bool) -> None:
             sync_directory(directory.parent)
 
 
-def open_locked(path: Path) -> int:
+def open_locked(path: Path) -> FileIO:
     """Open a file for appending, make it where there is none, and become its one writer.
 
     The lock is on the file itself and goes with the process, however it ends; there is no lock file to be left behind.
@@ -82,32 +83,32 @@ def open_locked(path: Path) -> int:
         path: the file; its directory is there.
 
     Returns:
-        A descriptor, open for reading and appending. Closing it gives the lock up.
+        The file, unbuffered, open for reading and appending. Closing it, or losing it, gives the lock up.
 
     Raises:
-        SinkLockedError: another descriptor, in this process or another, has the lock.
+        SinkLockedError: another has the lock, in this process or another.
         SinkFileError: there is something else than a regular file, or a file that is replaced over and over.
         OSError: it cannot be opened or locked.
 
     Spec: The envelope
     """
     for _attempt in range(_LOCK_ATTEMPTS_MAX):
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOCTTY, 0o666)
+        file = FileIO(path, "a+")
         is_ours = False
         try:
-            status = os.fstat(descriptor)
+            status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode):
                 raise SinkFileError(path, "expected a regular file, got another kind")
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             # Between the opening and the lock another may have put a new file in this one's place.
             is_ours = _is_at(path, status)
         except BlockingIOError:
             raise SinkLockedError(path) from None
         finally:
             if not is_ours:
-                os.close(descriptor)
+                file.close()
         if is_ours:
-            return descriptor
+            return file
     raise SinkFileError(path, f"expected a file that stays, got it replaced {_LOCK_ATTEMPTS_MAX} times")
 
 

@@ -86,7 +86,7 @@ class FileSink:
         Spec: The envelope
         """
         parsed = read_draft(run_id, draft, validating=self._validating)
-        with self._turn:
+        with self._turn.take():
             seq = self._journal.gate().next_seq(run_id)
             event = stamp(parsed, run_id=run_id, seq=seq, ts=self._clock())
             self._journal.append(event)
@@ -112,7 +112,7 @@ class FileSink:
         Spec: The envelope
         """
         parsed = read_event(event, validating=self._validating)
-        with self._turn:
+        with self._turn.take():
             self._journal.gate().check(parsed)
             self._journal.append(parsed)
         return parsed
@@ -126,7 +126,7 @@ class FileSink:
 
         Spec: The envelope
         """
-        with self._turn:
+        with self._turn.take():
             return self._journal.gate().next_seq(run_id)
 
     def events(self, run_id: str) -> tuple[Event, ...]:
@@ -150,7 +150,7 @@ class FileSink:
         """
         if self._turn.is_inherited:  # Not this process's to close, and its descriptor is gone.
             return
-        with self._turn:
+        with self._turn.take():
             self._journal.close()
 
     def __enter__(self) -> Self:

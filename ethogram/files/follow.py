@@ -55,6 +55,9 @@ class Follower:
     def poll(self) -> list[Event]:
         """Give the next events, about a megabyte of them at most; it never waits.
 
+        An exception from outside, such as a signal's, that ends a poll takes with it what the poll had read. Follow
+        anew then, from the `seq` that comes next.
+
         Returns:
             Events, those of each run in order and gapless; an empty list where nothing is new.
 

@@ -8,6 +8,7 @@ Spec: The envelope
 import os
 from collections import deque
 from collections.abc import Mapping
+from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -98,17 +99,15 @@ class FileFollower:
             status = self._path.stat()
             if self._identity == (status.st_dev, status.st_ino) and status.st_size == self._reader.byte_offset:
                 return []
-            descriptor = os.open(self._path, os.O_RDONLY | os.O_CLOEXEC)
+            file = FileIO(self._path)
         except FileNotFoundError:
             if self._identity is not None:
                 raise self._replaced("no file") from None
             if self._must_exist:
                 raise
             return []
-        try:
-            return self._read(descriptor)
-        finally:
-            os.close(descriptor)
+        with file:
+            return self._read(file.fileno())
 
     def _read(self, descriptor: int) -> list[Event]:
         status = os.fstat(descriptor)

@@ -13,7 +13,6 @@ Spec: The envelope
 """
 
 import os
-import warnings
 import weakref
 from collections import deque
 from dataclasses import dataclass
@@ -30,9 +29,6 @@ from ethogram.files.reader import EventReader
 from ethogram.gate import Gate
 from ethogram.parse import parse_event
 from ethogram.vocabulary.run import RUN_FINISHED
-
-_CLOSED: Final = -1
-"""Stands for a descriptor that was given back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,32 +72,25 @@ class Journal:
             SinkFileError: it is no regular file.
             OSError: it cannot be opened, read, mended or flushed.
         """
-        self._descriptor = _CLOSED
         self.path: Path = path
         self.recovery: Recovery | None = None
         self._fsync = fsync
         self._pending: tuple[Event, int] | None = None
         self._broken = ""
         self._is_unsynced = False
-        self._descriptor = disk.open_locked(path)
+        self._file = disk.open_locked(path)
         try:
             reader = EventReader(path, run_id=run_id)
-            deque(reader.read(self._descriptor, os.fstat(self._descriptor).st_size), maxlen=0)
+            deque(reader.read(self._file.fileno(), os.fstat(self._file.fileno()).st_size), maxlen=0)
             self._gate, self._size_bytes = reader.gate, reader.byte_offset
             self._mend(reader)
             if fsync != "never":
-                disk.sync_file(self._descriptor)
+                disk.sync_file(self._file.fileno())
                 disk.sync_directory(path.parent)
         except BaseException:
             self.abandon()
             raise
         _open_journals.add(self)
-
-    def __del__(self) -> None:
-        """Give the lock up where the owner forgot to, and say so, as files do."""
-        if self._descriptor != _CLOSED:
-            warnings.warn(f"{self.path}: a sink was not closed", ResourceWarning, source=self, stacklevel=2)
-            self.abandon()
 
     def gate(self) -> Gate:
         """Give what every run takes next, once the file is known to be as it was left.
@@ -131,7 +120,7 @@ class Journal:
         self._pending = event, len(line)
         self._is_unsynced = True
         try:
-            _write_whole(self._descriptor, line)
+            _write_whole(self._file.fileno(), line)
         except OSError:
             self._undo()
             raise
@@ -140,43 +129,43 @@ class Journal:
         self._take(event, len(line))
 
     def close(self) -> None:
-        """Flush as the policy says, and give the lock up. To close twice is to close once.
+        """Settle what was interrupted, flush as the policy says, and give the lock up. To close twice is to close once.
 
         Raises:
-            SinkBrokenError: it could not be flushed. It is closed all the same.
+            SinkBrokenError: it could not be settled or flushed. It is closed all the same.
 
         Spec: The envelope
         """
-        if self._descriptor == _CLOSED:
+        if self._file.closed:
             return
         try:
-            if not self._broken and self._is_unsynced and self._fsync != "never":
+            if self._pending is not None and not self._broken:
+                self._settle()
+            if self._is_unsynced and not self._broken and self._fsync != "never":
                 self._sync()
         finally:
             self.abandon()
 
     def abandon(self) -> None:
-        """Close the descriptor and do nothing else."""
-        descriptor, self._descriptor = self._descriptor, _CLOSED
-        if descriptor != _CLOSED:
-            os.close(descriptor)
+        """Close the file and do nothing else."""
+        self._file.close()
 
     def _mend(self, reader: EventReader) -> None:
         """Keep what follows the last line feed where it is the whole next event, and cut it off where it is a part."""
-        bytes_count = os.fstat(self._descriptor).st_size - self._size_bytes
+        bytes_count = os.fstat(self._file.fileno()).st_size - self._size_bytes
         if not bytes_count:
             return
-        tail = _read_whole(self._descriptor, self._size_bytes, bytes_count)
+        tail = _read_whole(self._file.fileno(), self._size_bytes, bytes_count)
         try:
             parse_event(tail)
         except ParseError:
-            os.ftruncate(self._descriptor, self._size_bytes)
+            os.ftruncate(self._file.fileno(), self._size_bytes)
             self.recovery = Recovery(self.path, self._size_bytes, bytes_count, kept=False)
             return
         # No beginning of an event is an event, so this one is whole. Where it is not the next of its run no sink wrote
         # it, and cutting it off would destroy what may be needed: that is damage.
         event = reader.judge(tail)
-        _write_whole(self._descriptor, b"\n")
+        _write_whole(self._file.fileno(), b"\n")
         self.recovery = Recovery(self.path, self._size_bytes, bytes_count, kept=True)
         self._take(event, bytes_count + 1)
 
@@ -188,11 +177,11 @@ class Journal:
 
     def _settle(self) -> None:
         """Hold the file to what is known of it, and decide on an append that an exception from outside interrupted."""
-        if self._descriptor == _CLOSED:
+        if self._file.closed:
             raise SinkClosedError(self.path, "one that was closed")
         if self._broken:
             raise SinkBrokenError(self.path, self._broken)
-        status = os.fstat(self._descriptor)
+        status = os.fstat(self._file.fileno())
         if self._pending is not None:
             event, bytes_count = self._pending
             if status.st_size == self._size_bytes + bytes_count:  # All of it is there: followers may have read it.
@@ -207,14 +196,14 @@ class Journal:
 
     def _undo(self) -> None:
         try:
-            os.ftruncate(self._descriptor, self._size_bytes)
+            os.ftruncate(self._file.fileno(), self._size_bytes)
         except OSError as error:
             self._break("got a failed write that could not be taken back", error)
         self._pending = None
 
     def _sync(self) -> None:
         try:
-            disk.sync_file(self._descriptor)
+            disk.sync_file(self._file.fileno())
         except OSError as error:
             self._break("got a failed flush", error)
         self._is_unsynced = False

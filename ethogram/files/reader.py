@@ -7,6 +7,7 @@ Spec: The envelope
 
 import os
 from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import Final
 
@@ -146,10 +147,7 @@ def read_events(path: str | os.PathLike[str], run_id: str | None = None) -> Iter
 
     Spec: The envelope
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        for event in EventReader(Path(path)).read(descriptor, os.fstat(descriptor).st_size):
+    with FileIO(path) as file:
+        for event in EventReader(Path(path)).read(file.fileno(), os.fstat(file.fileno()).st_size):
             if run_id is None or event.run_id == run_id:
                 yield event
-    finally:
-        os.close(descriptor)

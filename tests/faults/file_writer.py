@@ -1,6 +1,7 @@
 """What the fault tests run as processes of their own: writers to kill, and a follower to check.
 
     python -m tests.faults.file_writer write LAYOUT PATH SEED COUNT PACE
+    python -m tests.faults.file_writer interrupt LAYOUT PATH SEED COUNT
     python -m tests.faults.file_writer fill PATH LIMIT_BYTES
     python -m tests.faults.file_writer lock PATH
     python -m tests.faults.file_writer fork PATH
@@ -14,6 +15,7 @@ import hashlib
 import os
 import random
 import resource
+import signal
 import sys
 import time
 from pathlib import Path
@@ -23,7 +25,8 @@ from ethogram.files import DirectorySink, FileSink, SinkClosedError, SinkLockedE
 
 LAYOUTS: dict[str, type[FileSink | DirectorySink]] = {"file": FileSink, "directory": DirectorySink}
 RUN_IDS = ("run-a", "Run B/2", "")
-PIECE_S = 0.0003
+PAUSE_S = 0.0003
+ALARM_S_MAX = 0.0001
 FINISH = EventDraft("run.finished", {"outcome": "completed", "durationMs": 1})
 
 
@@ -44,14 +47,15 @@ def acknowledge(event: Event) -> None:
     tell(digest(serialise_event(event)))
 
 
-def write_by_halves() -> None:
+def write_by_halves(pause_s: float) -> None:
     """Let every write to a file take half of what it is given, and some time: a kill will find lines half written."""
     plain = os.write
 
     def write_half(descriptor: int, content: bytes) -> int:
         if descriptor == 1:
             return plain(descriptor, content)
-        time.sleep(PIECE_S)
+        if pause_s:  # To sleep for no time takes some, too.
+            time.sleep(pause_s)
         return plain(descriptor, content[: (len(content) + 1) // 2])
 
     os.write = write_half  # type: ignore[assignment]  # it takes bytes alone, and is given no other
@@ -70,6 +74,34 @@ def write(layout: str, path: Path, seed: str, count: int) -> None:
             number += 1
         for run_id in RUN_IDS:
             acknowledge(sink.append_draft(run_id, FINISH))
+
+
+class _InterruptedError(Exception):
+    """Raised by a signal's handler, wherever the process happens to be."""
+
+
+def _interrupt(_number: int, _frame: object) -> None:
+    raise _InterruptedError
+
+
+def interrupt(layout: str, path: Path, seed: str, count: int) -> None:
+    """Append again and again while an alarm goes off at any moment, and tell how often it did."""
+    rng = random.Random(seed)
+    signal.signal(signal.SIGALRM, _interrupt)
+    write_by_halves(0)
+    interrupted_count = 0
+    with LAYOUTS[layout](path, fsync="never") as sink:
+        for number in range(count):
+            event = None
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 1e-6 + rng.random() * ALARM_S_MAX)
+                event = sink.append_draft(rng.choice(RUN_IDS), EventDraft("x.seen", number))
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except _InterruptedError:
+                interrupted_count += 1
+            if event is not None:
+                acknowledge(event)
+    tell(b"# %d" % interrupted_count)
 
 
 def append_until_refused(sink: FileSink, payload: str) -> None:
@@ -131,8 +163,10 @@ def main(arguments: list[str]) -> None:
     match arguments:
         case ["write", layout, path, seed, count, pace]:
             if pace == "slow":
-                write_by_halves()
+                write_by_halves(PAUSE_S)
             write(layout, Path(path), seed, int(count))
+        case ["interrupt", layout, path, seed, count]:
+            interrupt(layout, Path(path), seed, int(count))
         case ["fill", path, limit_bytes]:
             fill(Path(path), int(limit_bytes))
         case ["lock", path]:

@@ -20,6 +20,7 @@ from tests.faults.file_writer import RUN_IDS, digest
 
 ROOT = Path(__file__).parents[2]
 KILLS = 14
+ALARMS = 4_000
 ACKNOWLEDGED_MAX = 25
 LAST_COUNT = 25
 WAIT_S = 30
@@ -144,6 +145,29 @@ def test_no_kill_loses_or_doubles_an_event(
     assert by_run(events[one] for one in seen) == runs
     with FileSink(path) if layout == "file" else DirectorySink(path) as sink:
         assert {run_id: list(sink.events(run_id)) for run_id in RUN_IDS} == runs
+
+
+@pytest.mark.parametrize("layout", ["file", "directory"])
+def test_exceptions_out_of_nowhere_leave_a_sink_in_order(
+    layout: str, tmp_path: Path, rng: random.Random, processes: ExitStack
+) -> None:
+    """Alarms that raise in the middle of appends, thousands of them: the sink goes on, and its file is right.
+
+    Each append that returned is there once. One that was interrupted is there or not, and its seq is used or not.
+    """
+    path = tmp_path / ("events.jsonl" if layout == "file" else "runs")
+    process = start(processes, "interrupt", layout, path, rng.random(), ALARMS)
+    told, _ = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 0
+    *acknowledged, word = told.splitlines(keepends=True)
+    interrupted_count = int(word.removeprefix(b"# "))
+    print(f"{interrupted_count} of {ALARMS} appends were interrupted")  # noqa: T201 - pytest shows it with a failure
+    events = stored(path)
+    assert not is_torn(path)
+    assert prove_gapless(events.values()).keys() == set(RUN_IDS)
+    assert events.keys() >= set(digests(acknowledged))
+    assert len(events) - len(acknowledged) <= interrupted_count
+    assert ALARMS // 20 < interrupted_count < ALARMS
 
 
 def test_of_two_processes_one_is_the_writer(tmp_path: Path, processes: ExitStack) -> None:

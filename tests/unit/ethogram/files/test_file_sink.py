@@ -142,7 +142,7 @@ def test_a_forgotten_sink_is_told_and_lets_go(path: Path) -> None:
     sink = FileSink(path, clock=clock)
     forgotten = [sink]
     del sink
-    with pytest.warns(ResourceWarning, match="not closed"):
+    with pytest.warns(ResourceWarning, match="unclosed file"):
         forgotten.clear()
     FileSink(path).close()
 

@@ -129,6 +129,16 @@ def test_an_interrupted_write_is_undone(
     assert path.read_bytes() == lines("r", 1, 2)
 
 
+def test_closing_takes_half_a_line_back(path: Path, sink: FileSink, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the interrupted append is the last, closing leaves a file of whole lines."""
+    writing(monkeypatch, 5, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        sink.append_draft("r", TEXT)
+    assert len(path.read_bytes()) == len(line("r", 1)) + 5
+    sink.close()
+    assert path.read_bytes() == line("r", 1)
+
+
 def test_an_interrupted_flush_leaves_the_event(path: Path, sink: FileSink, monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole line that a follower may have read is not taken back: the event has its seq."""
 
