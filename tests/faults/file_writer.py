@@ -76,29 +76,39 @@ def write(layout: str, path: Path, seed: str, count: int) -> None:
             acknowledge(sink.append_draft(run_id, FINISH))
 
 
-class _InterruptedError(Exception):
+class _AlarmError(Exception):
     """Raised by a signal's handler, wherever the process happens to be."""
 
 
-def _interrupt(_number: int, _frame: object) -> None:
-    raise _InterruptedError
+class _Alarm:
+    """A signal's handler that raises while it is armed; a late signal finds it disarmed."""
+
+    def __init__(self) -> None:
+        self.is_armed = False
+
+    def __call__(self, _number: int, _frame: object) -> None:
+        if self.is_armed:
+            raise _AlarmError
 
 
 def interrupt(layout: str, path: Path, seed: str, count: int) -> None:
     """Append again and again while an alarm goes off at any moment, and tell how often it did."""
-    rng = random.Random(seed)
-    signal.signal(signal.SIGALRM, _interrupt)
+    rng, alarm = random.Random(seed), _Alarm()
+    signal.signal(signal.SIGALRM, alarm)
     write_by_halves(0)
     interrupted_count = 0
     with LAYOUTS[layout](path, fsync="never") as sink:
         for number in range(count):
             event = None
             try:
+                alarm.is_armed = True
                 signal.setitimer(signal.ITIMER_REAL, 1e-6 + rng.random() * ALARM_S_MAX)
                 event = sink.append_draft(rng.choice(RUN_IDS), EventDraft("x.seen", number))
-                signal.setitimer(signal.ITIMER_REAL, 0)
-            except _InterruptedError:
+                alarm.is_armed = False
+            except _AlarmError:
+                alarm.is_armed = False
                 interrupted_count += 1
+            signal.setitimer(signal.ITIMER_REAL, 0)
             if event is not None:
                 acknowledge(event)
     tell(b"# %d" % interrupted_count)
