@@ -292,6 +292,21 @@ def test_damage_of_one_run_stops_no_other(tmp_path: Path, run_id: str) -> None:
         assert sorted(places(given)) == [("a", 1), ("a", 2), ("c", 1), ("c", 2)]
 
 
+def test_damage_is_told_however_busy_the_others_are(tmp_path: Path) -> None:
+    """A damaged run whose turn was cut short by the events of others comes first at the next poll."""
+    with DirectorySink(tmp_path, clock=clock) as sink:
+        sink.append_draft("a", TEXT)
+        sink.append_draft("c", TEXT)
+        (tmp_path / "b").mkdir()
+        (tmp_path / "b" / "events.jsonl").write_bytes(line("b", 2))
+        follower = Follower(tmp_path)
+        assert places(follower.poll()) == [("a", 1)]
+        sink.append_draft("a", TEXT)
+        with pytest.raises(FileDamagedError):
+            follower.poll()
+        assert places(follower.poll()) == [("c", 1), ("a", 2)]
+
+
 def test_each_run_has_its_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A poll of a root has a bound, and the next one goes on with the run that is due."""
     monkeypatch.setattr(followed, "_EVENTS_ENOUGH", 2)
