@@ -14,7 +14,7 @@ from ethogram.bounds import MAX_SAFE_INTEGER
 from ethogram.envelope import JsonValue
 from ethogram.errors import MALFORMED, MISSING_FIELD
 from ethogram.vocabulary import VOCABULARY, Field, FieldKind
-from ethogram.walk import is_safe_number, numbers_are_safe, render_path, walk
+from ethogram.walk import TOO_DEEP, TOO_DEEP_FAULT, is_safe_number, numbers_are_safe, render_path, walk
 
 
 class PayloadFault(NamedTuple):
@@ -94,10 +94,12 @@ def find_payload_fault(event_type: str, payload: JsonValue) -> PayloadFault | No
 
 
 def find_unsafe_number(payload: JsonValue) -> PayloadFault | None:
-    """Find the first number beyond 2^53-1 in magnitude, in document order.
+    """Find the first number beyond 2^53-1 in magnitude, in document order, or the first place that is too deep.
+
+    No parser gives a value that is too deep; one made by hand may contain itself.
 
     Args:
-        payload: a JSON value.
+        payload: a JSON value, of any depth.
 
     Returns:
         A `Malformed` fault, or None.
@@ -107,6 +109,8 @@ def find_unsafe_number(payload: JsonValue) -> PayloadFault | None:
     if numbers_are_safe(payload):
         return None
     for node, leaf in walk(payload):
+        if leaf is TOO_DEEP:
+            return PayloadFault(MALFORMED, render_path(node), TOO_DEEP_FAULT)
         if (type(leaf) is int or type(leaf) is float) and not is_safe_number(leaf):
             wanted = f"expected a number of at most {MAX_SAFE_INTEGER} in magnitude, got a larger one"
             return PayloadFault(MALFORMED, render_path(node), wanted)

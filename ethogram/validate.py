@@ -23,7 +23,7 @@ from ethogram.representable import find_payload_fault, is_plainly_representable
 from ethogram.vocabulary import VOCABULARY, EventType, Field
 from ethogram.vocabulary.control import CONTROL_REQUESTED, STEER
 from ethogram.vocabulary.decision import DECISION_REQUESTED, DENY, PERMISSION
-from ethogram.walk import find_leaf_fault, render_path, walk
+from ethogram.walk import TOO_DEEP, find_leaf_fault, render_path, walk
 
 # A control character is written as `\\u001f`; a scalar beyond it takes four bytes at most.
 _MAX_CANONICAL_SCALAR_BYTES: Final = 6
@@ -158,6 +158,8 @@ def _check_leaves(payload: JsonValue) -> None:
         fault = find_leaf_fault(leaf) if unrepresentable is None else None
         if fault is not None:
             unrepresentable = _with_message(errors.MALFORMED, render_path(node), fault)
+        if leaf is TOO_DEEP:
+            break  # A value that contains itself twice would be walked for ever.
     if unrepresentable is not None:
         raise unrepresentable
 

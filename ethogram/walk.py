@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ethogram.bounds import MAX_PAYLOAD_DEPTH, MAX_SAFE_INTEGER
+from ethogram.bounds import MAX_PAYLOAD_BYTES, MAX_PAYLOAD_DEPTH, MAX_SAFE_INTEGER
 from ethogram.envelope import JsonValue, is_text
 
 Node = tuple[Any, str | int] | None
@@ -25,6 +25,9 @@ BAD_KEY: Final = _Mark()
 
 TOO_DEEP: Final = _Mark()
 """Yielded at a container below the depth limit; the walk does not enter it."""
+
+TOO_DEEP_FAULT: Final = f"expected a payload of at most {MAX_PAYLOAD_DEPTH} levels, got more"
+"""What is wrong there, as an error's text says it."""
 
 
 def render_path(node: Node, root: str = "payload") -> str:
@@ -104,7 +107,7 @@ def find_leaf_fault(leaf: object) -> str | None:
     if leaf is BAD_KEY:
         return "expected keys that are UTF-8 text, got another key"
     if leaf is TOO_DEEP:
-        return f"expected a payload of at most {MAX_PAYLOAD_DEPTH} levels, got more"
+        return TOO_DEEP_FAULT
     return f"expected a JSON value, got a {kind.__name__}"
 
 
@@ -115,6 +118,10 @@ def _is_finite(value: Any) -> bool:  # noqa: ANN401 - an int or a float, as the 
         return False
 
 
+_QUICK_PARTS_MAX: Final = MAX_PAYLOAD_BYTES
+"""Parts of a value that the quick pass looks at: more than any payload within its bound has, for each takes a byte."""
+
+
 def numbers_are_safe(root: JsonValue) -> bool:
     """Say whether no number of a value is beyond 2^53-1 in magnitude; a quick pass without places.
 
@@ -122,24 +129,28 @@ def numbers_are_safe(root: JsonValue) -> bool:
     fails it too.
 
     Args:
-        root: a JSON value whose nesting is finite.
+        root: any Python value; one made by hand may contain itself, and this pass ends all the same.
 
     Returns:
-        Whether all its numbers are safe.
+        True if all its numbers are safe; False if one is not, or if the value has more parts than this pass looks at,
+        so that only `walk`, which bounds the depth, can tell.
 
     Spec: Sink guide: refusing a validation error
     """
-    stack = [root]
-    while stack:
-        value = stack.pop()
+    pending = [root]
+    for value in pending:  # The list grows while it is read: it is the queue of what is still to see.
         kind = type(value)
         if kind is str or kind is bool or value is None:
             continue
         if kind is dict:
-            stack.extend(value.values())
+            pending.extend(value.values())
         elif kind is list:
-            stack.extend(value)
-        elif not is_safe_number(value):
+            pending.extend(value)
+        elif is_safe_number(value):
+            continue
+        else:
+            return False
+        if len(pending) > _QUICK_PARTS_MAX:
             return False
     return True
 
