@@ -1,89 +1,123 @@
-"""Replays cases and reports them: no case is skipped, and none ends the run.
+"""Replays cases and reports them: no case is skipped unasked, and none ends the run.
 
 Spec: The founding decision: two implementations, one corpus
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import json
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TextIO
 
-from conformance.adapters import ADAPTERS, Adapter
+from conformance.cases import read_cases
 from conformance.compare import agree, shorten
-from conformance.vectors import Vector, VectorFileError, find_files, read_vectors
+from conformance.kits import Kit, KitFault, OwnKit
+from conformance.vectors import Vector, VectorFileError
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """One case that failed.
+    """One case that failed, or one file that could not be read.
 
     Attributes:
-        vector: the case.
+        id: the case's name; empty for a file.
+        place: where it stands.
+        expected: what was wanted, on one line.
         got: the verdict given, or what stood in its way, on one line.
     """
 
-    vector: Vector
+    id: str
+    place: str
+    expected: str
     got: str
 
     def render(self) -> str:
-        """The three lines of a report: which case, what was wanted, what came."""
-        place, wanted = self.vector.place, shorten(self.vector.expect)
-        return f"FAILED {self.vector.id} ({place})\n  expected {wanted}\n  got      {self.got}"
+        """The lines of a report: which case, what was wanted, what came."""
+        if not self.id:
+            return f"ERROR {self.got}"
+        return f"FAILED {self.id} ({self.place})\n  expected {self.expected}\n  got      {self.got}"
+
+    def to_json(self) -> str:
+        """The same as one line of JSON."""
+        return json.dumps({"id": self.id, "place": self.place, "expected": self.expected, "got": self.got})
 
 
-def replay(vector: Vector, adapters: Mapping[str, Adapter] = ADAPTERS) -> Failure | None:
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a run is besides its cases and its kit.
+
+    Attributes:
+        ops: the operations that are run; empty for all.
+        fail_fast: whether to end at the first failure.
+        as_json: whether each failure is a line of JSON, and the count as well.
+    """
+
+    ops: Collection[str] = ()
+    fail_fast: bool = False
+    as_json: bool = False
+
+
+def replay(vector: Vector, kit: Kit) -> Failure | None:
     """Replay one case.
 
     Args:
         vector: the case.
-        adapters: the operations that are known, by name.
+        kit: what is asked for its verdict.
 
     Returns:
-        The failure, or None where the verdicts agree. An error that escapes the kit is a failure, as is an operation
-        that is not known.
+        The failure, or None where the verdicts agree. A kit that gives no verdict fails the case.
 
     Spec: The founding decision: two implementations, one corpus
     """
-    adapter = adapters.get(vector.op)
-    if adapter is None:
-        return Failure(vector, f"no adapter for the operation {shorten(vector.op, 60)}")
     try:
-        verdict = adapter(vector.input)
-    except Exception as error:  # noqa: BLE001 - whatever escapes is this case's failure, not the run's end
-        return Failure(vector, f"{type(error).__name__} escaped: {shorten(str(error))}")
-    return None if agree(vector.expect, verdict) else Failure(vector, shorten(verdict))
+        verdict = kit.judge(vector)
+    except KitFault as fault:
+        return Failure(vector.id, vector.place, shorten(vector.expect), str(fault))
+    if agree(vector.expect, verdict):
+        return None
+    return Failure(vector.id, vector.place, shorten(vector.expect), shorten(verdict))
 
 
-def _outcomes(paths: Iterable[Path]) -> Iterator[str | None]:
-    """The report of each failure, None for each case that passed, and one report for a file that cannot be read."""
+def _outcomes(paths: Iterable[Path], kit: Kit, ops: Collection[str]) -> Iterator[Failure | Vector | None]:
+    """Each failure, None for each case that passed, each case that was left out, a failure for each unreadable file."""
     for path in paths:
         try:
-            for vector in chain.from_iterable(map(read_vectors, find_files(path))):
-                failure = replay(vector)
-                yield None if failure is None else failure.render()
+            for vector in read_cases(path):
+                yield vector if ops and vector.op not in ops else replay(vector, kit)
         except VectorFileError as error:
-            yield f"ERROR {error}"
+            yield Failure("", str(path), "", str(error))
 
 
-def run(paths: Iterable[Path], out: TextIO) -> int:
+def run(paths: Iterable[Path], out: TextIO, kit: Kit | None = None, options: Options | None = None) -> int:
     """Replay every case under paths and write the report.
 
     Args:
-        paths: vector files, or folders of them.
+        paths: vector files, folders of them, or the captured corpus.
         out: takes each failure, then `N passed, M failed` as the last line.
+        kit: what is asked; this repository's own where it is None.
+        options: how; all of it where it is None.
 
     Returns:
         The exit code: 0, or 1 where a case failed, a file could not be read, or there was no case at all.
 
     Spec: The founding decision: two implementations, one corpus
     """
-    passed = failed = 0
-    for outcome in _outcomes(paths):
+    kit, options = kit or OwnKit(), options or Options()
+    passed = failed = left_out = 0
+    for outcome in _outcomes(paths, kit, options.ops):
         if outcome is None:
             passed += 1
+        elif isinstance(outcome, Vector):
+            left_out += 1
         else:
             failed += 1
-            out.write(f"{outcome}\n")
-    out.write(f"{passed} passed, {failed} failed\n")
+            out.write(f"{outcome.to_json() if options.as_json else outcome.render()}\n")
+            if options.fail_fast:
+                break
+    if options.as_json:
+        out.write(json.dumps({"passed": passed, "failed": failed, "leftOut": left_out}) + "\n")
+    else:
+        if options.ops:
+            out.write(f"only {', '.join(sorted(options.ops))}: {left_out} cases of other operations were left out\n")
+        out.write(f"{passed} passed, {failed} failed\n")
     return 0 if passed and not failed else 1
