@@ -10,6 +10,7 @@ from conformance.adapters.decision import decide
 from conformance.adapters.excerpt import cut
 from conformance.adapters.fold import fold
 from conformance.adapters.parse import parse
+from conformance.adapters.refuse import refuse
 from conformance.adapters.sink import append
 from conformance.adapters.validate import check
 
@@ -21,6 +22,7 @@ ADAPTERS: dict[str, Adapter] = {
     "excerpt": cut,
     "fold": fold,
     "parse": parse,
+    "refuse": refuse,
     "sink": append,
     "validate": check,
 }

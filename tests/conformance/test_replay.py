@@ -35,7 +35,7 @@ def test_handwritten_inputs_agree() -> None:
 
 def test_handwritten_inputs_exercise_every_operation() -> None:
     """No operation of the runner is without a handwritten input, and no two share an id."""
-    vectors = [vector for path in HANDWRITTEN.glob("*.jsonl") for vector in read_vectors(path)]
+    vectors = [vector for path in HANDWRITTEN.rglob("*.jsonl") for vector in read_vectors(path)]
     assert {vector.op for vector in vectors} == ADAPTERS.keys()
     assert len({vector.id for vector in vectors}) == len(vectors)
 
