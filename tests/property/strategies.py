@@ -1,11 +1,13 @@
 """What properties draw from: JSON values, payloads of the vocabulary, events and their documents."""
 
+import random
 from typing import Any
 
 from hypothesis import strategies as st
 
 from ethogram import MAX_SAFE_INTEGER, Event
 from ethogram.vocabulary import VOCABULARY, Field, FieldKind
+from tests.property.spelling import spell
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 """Text that UTF-8 can hold."""
@@ -23,6 +25,14 @@ def _containers(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 
 json_values = st.recursive(_leaves, _containers, max_leaves=10)
 """JSON values that an event may carry."""
+
+
+def _spell(value: Any, seeds: list[int]) -> tuple[Any, list[str]]:  # noqa: ANN401 - any JSON value
+    return value, [spell(value, random.Random(seed)) for seed in seeds]
+
+
+spelt_values = st.builds(_spell, json_values, st.lists(st.integers(0, 2**32), min_size=2, max_size=4))
+"""A JSON value together with several texts that mean it: `tests.property.spelling` says in which ways they differ."""
 
 odd_values = st.recursive(
     _leaves
@@ -82,6 +92,23 @@ spoilt_payloads = (
     | st.tuples(st.sampled_from([*VOCABULARY, "x.y"]), odd_values)
 )
 """(type, payload) of which many break one rule or other."""
+
+rough_json = st.recursive(
+    _leaves | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([2**53, -(2.0**53)]),
+    _containers,
+    max_leaves=8,
+)
+"""JSON values that an event need not be able to carry."""
+
+_long_texts = st.sampled_from(["w" * 4096, "w" * 4097, "\U0001f600" * 4097, "w" * 16_385, "\x00" * 16_384])
+
+spoilt_json = (
+    typed_payloads
+    | st.builds(_spoil, typed_payloads, st.sampled_from(_field_names), rough_json | _long_texts)
+    | st.builds(_spoil, typed_payloads, texts, rough_json | st.lists(_long_texts, max_size=9))
+    | st.tuples(st.sampled_from([*VOCABULARY, "x.y", ""]), rough_json)
+)
+"""(type, payload) in JSON, of which many break one rule or other."""
 
 events = st.builds(
     lambda typed, run_id, seq, ts, captured_at: Event(typed[0], run_id, seq, ts, typed[1], captured_at),

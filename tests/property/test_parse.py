@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ethogram
-from ethogram import Event, ParseError
+from ethogram import MAX_SAFE_INTEGER, Event, EventDraft, ParseError
 from ethogram import parse as parse_module
-from ethogram.canonical import _orjson_suffices, _write_exactly, serialise_value
 from ethogram.representable import find_payload_fault, is_plainly_representable
-from tests.property.strategies import events, json_values, safe_floats, spoilt_payloads
+from tests.property import naive_writer, slow_reader
+from tests.property.slow_reader import Reading, Verdict
+from tests.property.spelling import spell
+from tests.property.strategies import events, spoilt_json, spoilt_payloads
 
 
 def verdict(raw: bytes) -> tuple[Any, ...]:
@@ -33,6 +35,8 @@ def exact_verdict(raw: bytes) -> tuple[Any, ...]:
         return "refused", error.path, str(error), error.run_id, error.seq, error.type
     return "taken", repr(event)
 
+
+EVENT_MEMBERS: dict[str, Any] = {"v": 1, "type": "x", "runId": "r", "seq": 1, "ts": "t", "payload": {}}
 
 FRAGMENTS = [
     b'"', b"\\", b"{", b"}", b",", b":", b"[", b"]", b"\x00", b"\n", b" ", b"\xff", b"\xc3\xa9", b"0", b"1.0", b"e5",
@@ -68,53 +72,77 @@ def test_members_put_between_leave_both_ways_agreed(event: Event) -> None:
 
 @given(events)
 def test_events_survive_the_round_trip(event: Event) -> None:
-    """What is written parses to the same event and is written the same again."""
+    """What is written parses to the same event and is written the same again, from every source that parsing takes."""
     raw = ethogram.serialise_event(event)
     parsed = ethogram.parse_event(raw)
     assert parsed == event
     assert ethogram.serialise_event(parsed) == raw
-    assert ethogram.parse_event(event.to_dict()) == event
-    assert ethogram.parse_event(raw.decode()) == event
+    for source in (raw.decode(), bytearray(raw), memoryview(raw), event.to_dict(), json.loads(raw)):
+        assert ethogram.parse_event(source) == event  # type: ignore[arg-type]  # any buffer is taken, too
+    loose = json.dumps(event.to_dict(), indent=1)
+    assert ethogram.serialise_event(ethogram.parse_event(loose)) == raw
 
 
-def shuffle(value: Any, order: random.Random) -> Any:  # noqa: ANN401 - any JSON value
-    """The same value, keys in another order and integers spelled as floats now and then."""
-    if isinstance(value, dict):
-        names = list(value)
-        order.shuffle(names)
-        return {name: shuffle(value[name], order) for name in names}
-    if isinstance(value, list):
-        return [shuffle(element, order) for element in value]
-    if type(value) is int and order.random() < 0.5:
-        return float(value)
-    return value
+@given(events, st.text(st.characters(exclude_categories=["Cs"]), max_size=5), st.integers(1, MAX_SAFE_INTEGER))
+def test_a_stamped_draft_is_the_event(event: Event, run_id: str, seq: int) -> None:
+    """A draft reads as itself, from its members too, and once stamped is the event with its place in the run."""
+    draft = EventDraft(event.type, event.payload, event.captured_at)
+    members = {"type": event.type, "payload": event.payload}
+    if event.captured_at is not None:
+        members["capturedAt"] = event.captured_at
+    assert ethogram.parse_draft(draft) == ethogram.parse_draft(members) == draft
+    stamped = ethogram.stamp(ethogram.parse_draft(draft), run_id=run_id, seq=seq, ts=event.ts)
+    assert stamped == event._replace(run_id=run_id, seq=seq)
+    assert ethogram.parse_event(ethogram.serialise_event(stamped)) == stamped
 
 
-@given(events, st.integers(0, 2**16))
-def test_spelling_does_not_reach_the_canonical_form(event: Event, seed: int) -> None:
-    """Key order, whitespace, escapes and the spelling of numbers are gone once an event is written."""
-    order = random.Random(seed)
-    members = event.to_dict()
-    members["payload"] = shuffle(members["payload"], order)
-    names = list(members)
-    order.shuffle(names)
-    text = json.dumps({name: members[name] for name in names}, indent=order.choice([None, 1]), ensure_ascii=True)
-    assert ethogram.serialise_event(ethogram.parse_event(text)) == ethogram.serialise_event(event)
+def agrees_with_the_rulings(source: bytes | str | dict[str, Any], reading: Reading) -> None:
+    """Hold the parser's verdict, and what it read, to the slow reader's."""
+    try:
+        event = ethogram.parse_event(source)
+    except ParseError:
+        assert reading.verdict is not Verdict.ACCEPT
+    else:
+        assert reading.verdict is not Verdict.REFUSE
+        assert reading.members is not None
+        assert ethogram.serialise_event(event) == naive_writer.write_event(reading.members)
 
 
-@given(json_values)
-def test_both_writers_agree(value: Any) -> None:  # noqa: ANN401 - any JSON value
-    """Where the quick writer is trusted it writes what the exact one does, and both write that value."""
-    written = serialise_value(value)
-    assert written == _write_exactly(value)
-    assert _orjson_suffices(value) or "." in repr(value) or "e" in repr(value)
-    assert json.loads(written) == value
+@given(events, st.data())
+def test_bytes_and_text_are_read_by_the_rulings(event: Event, data: st.DataObject) -> None:
+    """A document, spelled in any way and then changed a little, is accepted or refused as the slow reader says."""
+    raw = spell(event.to_dict(), random.Random(data.draw(st.integers(0, 2**32)))).encode()
+    raw = data.draw(st.sampled_from([raw, ethogram.serialise_event(event)]))
+    for _ in range(3):
+        agrees_with_the_rulings(raw, slow_reader.read_document(raw))
+        with contextlib.suppress(UnicodeDecodeError):
+            agrees_with_the_rulings(raw.decode(), slow_reader.read_document(raw.decode()))
+        start = data.draw(st.integers(0, len(raw)))
+        end = data.draw(st.integers(start, min(len(raw), start + 3)))
+        raw = raw[:start] + data.draw(st.sampled_from(FRAGMENTS) | st.just(b"")) + raw[end:]
 
 
-@given(safe_floats)
-def test_numbers_round_trip(number: float) -> None:
-    """Any number of an event is written with digits that read back as it."""
-    assert float(serialise_value(number)) == number
+odd_members: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, 0, 1, 1.0, 2, "", "x", [], {}, 2**53, 2.0**53, -1, 0.5]
+)
+
+
+@given(spoilt_json, st.dictionaries(st.sampled_from([*EVENT_MEMBERS, "capturedAt", "x"]), odd_members, max_size=2))
+def test_dicts_are_read_by_the_rulings(typed: tuple[str, Any], changes: dict[str, Any]) -> None:
+    """Members given as a dict are accepted or refused as the slow reader says, and so is the same as a document."""
+    members = EVENT_MEMBERS | {"type": typed[0], "payload": typed[1]} | changes
+    agrees_with_the_rulings(members, slow_reader.judge_members(members))
+    text = json.dumps(members)
+    agrees_with_the_rulings(text, slow_reader.read_document(text))
+
+
+@given(spoilt_json, st.sampled_from([*EVENT_MEMBERS]))
+def test_a_missing_member_is_refused_by_the_rulings(typed: tuple[str, Any], name: str) -> None:
+    """Without any one of its six members nothing is an event."""
+    members = EVENT_MEMBERS | {"type": typed[0], "payload": typed[1]}
+    del members[name]
+    assert slow_reader.judge_members(members).verdict is Verdict.REFUSE
+    agrees_with_the_rulings(members, slow_reader.judge_members(members))
 
 
 @given(st.binary(max_size=60) | st.text(max_size=60) | st.lists(st.sampled_from(FRAGMENTS)).map(b"".join))

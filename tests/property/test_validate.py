@@ -1,5 +1,6 @@
-"""Validation, refusals and excerpts, for any value."""
+"""Validation and refusals, for any value."""
 
+import contextlib
 import json
 from typing import Any
 
@@ -7,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ethogram
-from ethogram import ParseError, ValidationError
+from ethogram import VOCABULARY, ParseError, ValidationError
 from ethogram.validate import is_plainly_valid
-from tests.property.strategies import odd_values, spoilt_payloads, typed_payloads
+from tests.property import slow_judge
+from tests.property.strategies import json_values, odd_values, rough_json, spoilt_json, spoilt_payloads, typed_payloads
 
 FIELDS = {
     "OverBound": {"kind", "path", "count", "max"},
@@ -77,11 +79,32 @@ def test_the_quick_proof_of_validity_proves_what_it_says(typed: tuple[str, Any])
         assert fault_of(event.type, event.payload) is None
 
 
-@given(st.text(), st.integers(0, 50))
-def test_excerpts_are_prefixes(text: str, max_scalars: int) -> None:
-    """An excerpt has UTF-8, fits its bound, is the text's beginning, and is flagged exactly where it is shorter."""
-    kept = ethogram.excerpt(text, max_scalars)
-    assert len(kept.text.encode().decode()) == min(len(text), max_scalars)
-    assert kept.truncated == (len(text) > max_scalars)
-    assert all(a == b or "\ud800" <= b <= "\udfff" for a, b in zip(kept.text, text, strict=False))
-    assert ethogram.excerpt(kept.text, max_scalars) == (kept.text, False)
+@given(spoilt_json)
+def test_json_is_judged_by_the_rulings(typed: tuple[str, Any]) -> None:
+    """A payload of JSON is valid, or has the kind, the path and the measures of fault, that the slow judge gives."""
+    fault = fault_of(*typed)
+    with contextlib.suppress(slow_judge.UnsettledError):
+        given_details = None if fault is None else {n: v for n, v in fault.details.items() if n != "message"}
+        assert given_details == slow_judge.judge(*typed)
+
+
+@given(json_values | rough_json | odd_values, st.sampled_from([*VOCABULARY, "x.y", ""]))
+def test_validate_never_crashes(value: Any, event_type: str) -> None:  # noqa: ANN401 - any Python value
+    """Any value whatever, as the payload of any type, is valid or has one of six kinds of fault; it is not changed."""
+    before = repr(value)
+    fault = fault_of(event_type, value)
+    assert fault is None or fault.kind in FIELDS
+    assert repr(value) == before
+
+
+@given(spoilt_json)
+def test_validation_and_parsing_agree_on_what_can_be_represented(typed: tuple[str, Any]) -> None:
+    """Of a known type, what does not parse is malformed unless a universal bound comes first; what parses never is."""
+    fault = fault_of(*typed)
+    try:
+        ethogram.parse_event({"v": 1, "type": typed[0], "runId": "r", "seq": 1, "ts": "t", "payload": typed[1]})
+    except ParseError:
+        assert typed[0] not in VOCABULARY or fault is not None
+        assert fault is None or fault.kind in {"OverBound", "PayloadTooLarge", "Malformed", "MissingField"}
+    else:
+        assert fault is None or fault.kind not in {"Malformed", "MissingField"}
