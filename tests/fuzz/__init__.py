@@ -1,0 +1,1 @@
+"""A coverage-guided fuzzer of the kit: targets, seeds, and the command that runs them; apart from the tests."""
