@@ -1,0 +1,1 @@
+"""Captures what our own recorder and relay really emit, for the conformance corpus."""
