@@ -26,7 +26,8 @@ from ethogram.errors import (
     ValidationError,
 )
 from ethogram.excerpt import Excerpt, excerpt
-from ethogram.fold import RunView, fold_run, prove_gapless
+from ethogram.fold import RunView, fold_run
+from ethogram.gapless import prove_gapless
 from ethogram.parse import check_payload, parse_draft, parse_envelope, parse_event
 from ethogram.payloads import (
     AgentCompleted,

@@ -1,4 +1,4 @@
-"""Folding events into what they say: one run, or a proof that runs are gapless.
+"""Folding the events of one run into what its lifecycle says.
 
 It must never judge a payload beyond being readable: an unfamiliar kind or outcome is carried as it is.
 
@@ -9,9 +9,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ethogram.bounds import FIRST_SEQ
 from ethogram.envelope import Event
-from ethogram.errors import FoldError, RunClosedError, SequenceError
+from ethogram.errors import FoldError
 from ethogram.representable import find_payload_fault
 from ethogram.vocabulary.run import RUN_FINISHED, RUN_STARTED
 
@@ -93,32 +92,3 @@ def fold_run(events: Iterable[Event]) -> RunView | None:
             payload = event.payload
             view = replace(view, outcome=payload["outcome"], duration_ms=int(payload["durationMs"]))
     return view
-
-
-def prove_gapless(events: Iterable[Event]) -> dict[str, int]:
-    """Prove that every run in a series goes 1, 2, 3, … and that nothing follows its `run.finished`.
-
-    Args:
-        events: events of any number of runs, each run's in order.
-
-    Returns:
-        The last `seq` of every run.
-
-    Raises:
-        SequenceError: an event is not the next of its run.
-        RunClosedError: an event follows its run's finish.
-
-    Spec: The envelope
-    """
-    last_seqs: dict[str, int] = {}
-    finished: set[str] = set()
-    for event in events:
-        if event.run_id in finished:
-            raise RunClosedError(event.run_id)
-        expected = last_seqs.get(event.run_id, FIRST_SEQ - 1) + 1
-        if event.seq != expected:
-            raise SequenceError(event.run_id, expected, event.seq)
-        last_seqs[event.run_id] = event.seq
-        if event.type == RUN_FINISHED.name:
-            finished.add(event.run_id)
-    return last_seqs
