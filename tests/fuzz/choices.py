@@ -16,6 +16,7 @@ _CHARACTERS = 'a"\\/\x00\x1f\x7f\n é\u2028\ud7ff\ue000\uffff\U00010000\U0001f60
 
 _NUMBERS: Sequence[float] = (
     0, 1, 5.0, -0.0, -1, 0.1, 1e-6, 1e-7, 123.456, 5e-324, MAX_SAFE_INTEGER, -MAX_SAFE_INTEGER, 9007199254740991.0,
+    2**53 + 1, -(2**63),
     2**-44, 1.7976931348623157e300,
 )  # fmt: skip
 

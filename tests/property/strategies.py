@@ -12,6 +12,9 @@ from tests.property.spelling import spell
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 """Text that UTF-8 can hold."""
 
+any_texts = st.text(max_size=30) | st.text("a\U0001f600\u0301\ufffd\ud800\udbff\udc00\udfff", max_size=30)
+"""Text of any characters, lone surrogates and halves of pairs included."""
+
 safe_floats = st.floats(min_value=-float(MAX_SAFE_INTEGER), max_value=float(MAX_SAFE_INTEGER))
 safe_integers = st.integers(-MAX_SAFE_INTEGER, MAX_SAFE_INTEGER)
 counts = st.integers(0, MAX_SAFE_INTEGER)
@@ -38,7 +41,7 @@ odd_values = st.recursive(
     _leaves
     | st.integers()
     | st.floats()
-    | st.text(max_size=5)
+    | any_texts
     | st.binary(max_size=3)
     | st.sampled_from(["x" * 4097, "x" * 16_385]),
     lambda values: _containers(values) | st.tuples(values) | st.dictionaries(st.integers() | texts, values, max_size=2),
@@ -94,16 +97,33 @@ spoilt_payloads = (
 """(type, payload) of which many break one rule or other."""
 
 rough_json = st.recursive(
-    _leaves | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from([2**53, -(2.0**53)]),
+    _leaves
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from([2**53, 2**53 + 1, -(2.0**53), -1, 0.5]),
     _containers,
     max_leaves=8,
 )
 """JSON values that an event need not be able to carry."""
 
+_OWN: tuple[Any, ...] = ("", "deny", "steer", "permission", -1, 0.5, 5.0, True, None, [], {}, [""], [{"id": "deny"}])
+
 _long_texts = st.sampled_from(["w" * 4096, "w" * 4097, "\U0001f600" * 4097, "w" * 16_385, "\x00" * 16_384])
+
+
+@st.composite
+def _spoil_own(draw: st.DrawFn) -> tuple[str, dict[str, Any]]:
+    """A payload of which one or two of its type's own fields hold something else."""
+    event_type, payload = draw(typed_payloads)
+    names = [field.name for field in VOCABULARY[event_type].fields]
+    for name in draw(st.lists(st.sampled_from(names), min_size=1, max_size=2)):
+        payload[name] = draw(st.sampled_from(_OWN) | rough_json | _long_texts)
+    return event_type, payload
+
 
 spoilt_json = (
     typed_payloads
+    | _spoil_own()
     | st.builds(_spoil, typed_payloads, st.sampled_from(_field_names), rough_json | _long_texts)
     | st.builds(_spoil, typed_payloads, texts, rough_json | st.lists(_long_texts, max_size=9))
     | st.tuples(st.sampled_from([*VOCABULARY, "x.y", ""]), rough_json)

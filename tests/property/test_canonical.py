@@ -13,7 +13,7 @@ from ethogram import MAX_SAFE_INTEGER, Event
 from ethogram.canonical import _write_exactly, format_number, serialise_value
 from tests.property import naive_writer
 from tests.property.spelling import spell, spell_number
-from tests.property.strategies import events, json_values, spelt_values
+from tests.property.strategies import events, json_values, rough_json, spelt_values
 
 DOCUMENT = '{"v":1,"type":"x","runId":"r","seq":1,"ts":"t","payload":%s}'
 
@@ -47,7 +47,9 @@ def test_every_spelling_of_a_typed_event_has_the_same_canonical_bytes(event: Eve
         assert ethogram.serialise_event(ethogram.parse_event("{" + ",".join(parts) + "}")) == wanted
 
 
-@given(json_values)
+@given(json_values | rough_json)
+@example(2**53 + 1)
+@example([-(2**63)])
 def test_the_form_is_the_naive_writers_and_its_own(value: Any) -> None:  # noqa: ANN401 - any JSON value
     """Both writers of the kit write what the description gives, and writing what was written changes nothing."""
     wanted = naive_writer.write_value(value)

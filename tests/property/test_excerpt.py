@@ -5,9 +5,7 @@ from hypothesis import strategies as st
 
 import ethogram
 from ethogram import MAX_EXCERPT_SCALARS
-
-any_text = st.text(max_size=30) | st.text("a\U0001f600\u0301\ud800\udfff\ufffd", max_size=30)
-"""Text of any characters, lone surrogates and halves of pairs included."""
+from tests.property.strategies import any_texts
 
 bounds = st.integers(0, 40)
 
@@ -17,7 +15,7 @@ def scalars_of(text: str) -> list[str]:
     return ["\ufffd" if 0xD800 <= ord(character) <= 0xDFFF else character for character in text]
 
 
-@given(any_text, bounds)
+@given(any_texts, bounds)
 @example("\ud83d\ude00", 1)
 @example("\U0001f600", 0)
 def test_an_excerpt_is_the_first_scalars_and_says_whether_there_were_more(text: str, scalars_max: int) -> None:
@@ -27,7 +25,7 @@ def test_an_excerpt_is_the_first_scalars_and_says_whether_there_were_more(text: 
     assert kept.truncated is (len(scalars_of(text)) > scalars_max)
 
 
-@given(any_text, bounds)
+@given(any_texts, bounds)
 def test_an_excerpt_fits_its_bound_on_the_wire(text: str, scalars_max: int) -> None:
     """As UTF-8, and decoded by another reader in UTF-32, it is within its bound."""
     kept = ethogram.excerpt(text, scalars_max).text
@@ -35,7 +33,7 @@ def test_an_excerpt_fits_its_bound_on_the_wire(text: str, scalars_max: int) -> N
     assert len(kept.encode("utf-32-le")) // 4 <= scalars_max
 
 
-@given(any_text, bounds, bounds)
+@given(any_texts, bounds, bounds)
 def test_two_excerpts_are_the_tighter_one(text: str, one: int, other: int) -> None:
     """An excerpt of an excerpt is the excerpt at the tighter bound, and is cut where either was."""
     first = ethogram.excerpt(text, one)
@@ -46,7 +44,7 @@ def test_two_excerpts_are_the_tighter_one(text: str, one: int, other: int) -> No
     assert ethogram.excerpt(first.text, one) == (first.text, False)
 
 
-@given(any_text, bounds, bounds)
+@given(any_texts, bounds, bounds)
 def test_a_wider_bound_keeps_no_less(text: str, one: int, other: int) -> None:
     """The excerpt at a tighter bound is the beginning of that at a wider one, and is flagged if the wider one is."""
     tight, wide = (ethogram.excerpt(text, bound) for bound in sorted((one, other)))

@@ -5,17 +5,18 @@ import json
 import random
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ethogram
-from ethogram import MAX_SAFE_INTEGER, Event, EventDraft, ParseError
+from ethogram import MAX_PAYLOAD_DEPTH, MAX_SAFE_INTEGER, Event, EventDraft, ParseError
 from ethogram import parse as parse_module
 from ethogram.representable import find_payload_fault, is_plainly_representable
 from tests.property import naive_writer, slow_reader
 from tests.property.slow_reader import Reading, Verdict
-from tests.property.spelling import spell
-from tests.property.strategies import events, spoilt_json, spoilt_payloads
+from tests.property.spelling import spell, spell_text
+from tests.property.strategies import events, json_values, spoilt_json, spoilt_payloads
 
 
 def verdict(raw: bytes) -> tuple[Any, ...]:
@@ -55,6 +56,24 @@ def test_the_short_way_agrees_with_the_exact_reading(event: Event, data: st.Data
         end = data.draw(st.integers(start, min(len(raw), start + 3)))
         raw = raw[:start] + data.draw(st.sampled_from(FRAGMENTS) | st.just(b"")) + raw[end:]
         assert verdict(raw) == exact_verdict(raw)
+
+
+@given(
+    st.integers(1015, 1030),
+    st.sampled_from([b"", b',"capturedAt":"t"']),
+    st.sampled_from([(b"[", b"]"), (b'{"a":', b"}")]),
+)
+def test_both_ways_are_agreed_on_depth(levels: int, tail: bytes, brackets: tuple[bytes, bytes]) -> None:
+    """At the depth where reading ends, both ways end at the same level, and the kit carries what it says it carries."""
+    payload = brackets[0] * levels + b"0" + brackets[1] * levels
+    raw = b'{"v":1,"type":"x","runId":"r","seq":1,"ts":"t","payload":' + payload + tail + b"}"
+    try:
+        event = ethogram.parse_event(raw)
+    except ParseError:
+        assert levels > MAX_PAYLOAD_DEPTH
+    else:
+        assert levels <= MAX_PAYLOAD_DEPTH
+        assert ethogram.serialise_event(event) == raw
 
 
 @given(events)
@@ -120,6 +139,39 @@ def test_bytes_and_text_are_read_by_the_rulings(event: Event, data: st.DataObjec
         start = data.draw(st.integers(0, len(raw)))
         end = data.draw(st.integers(start, min(len(raw), start + 3)))
         raw = raw[:start] + data.draw(st.sampled_from(FRAGMENTS) | st.just(b"")) + raw[end:]
+
+
+@given(events, st.sampled_from([*EVENT_MEMBERS, "capturedAt"]), st.integers(0, 2**32))
+def test_a_repeated_member_of_the_envelope_is_refused(event: Event, name: str, seed: int) -> None:
+    """A member given twice is refused, however its name is spelled, wherever it stands, whether or not it differs."""
+    order = random.Random(seed)
+    members = event.to_dict()
+    strict = {"v": "1", "seq": str(event.seq)}
+    parts = [f"{spell_text(one, order)}:{strict.get(one) or spell(members[one], order)}" for one in members]
+    parts.append(f"{spell_text(name, order)}:{strict.get(name) or spell(members.get(name, 't'), order)}")
+    if name not in members:
+        parts.append(parts[-1])
+    order.shuffle(parts)
+    text = "{" + ",".join(parts) + "}"
+    assert slow_reader.read_document(text).verdict is Verdict.REFUSE
+    with pytest.raises(ParseError) as caught:
+        ethogram.parse_event(text)
+    said = {"runId": caught.value.run_id, "seq": caught.value.seq, "type": caught.value.type}
+    # Of what is given twice nothing can be said; the rest of the envelope is named, so that a refusal can name it.
+    assert said == {one: None if one == name else members[one] for one in said}
+
+
+@given(events, json_values, st.integers(0, 2**32))
+def test_of_a_repeated_key_in_a_payload_the_last_counts(event: Event, hidden: object, seed: int) -> None:
+    """Inside a payload the last member of a name is the one that is read, and the hidden one leaves no trace."""
+    if not isinstance(event.payload, dict) or not event.payload:
+        return
+    order = random.Random(seed)
+    name = order.choice(list(event.payload))
+    payload = f"{{{spell_text(name, order)}:{spell(hidden, order)},{spell(event.payload, order).strip()[1:]}"
+    raw = ethogram.serialise_event(event._replace(payload=0)).decode().replace('"payload":0', f'"payload":{payload}')
+    agrees_with_the_rulings(raw, slow_reader.read_document(raw))
+    assert ethogram.parse_event(raw) == event
 
 
 odd_members: st.SearchStrategy[Any] = st.sampled_from(
