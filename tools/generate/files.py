@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from ethogram.vocabulary import FAMILIES
+from tools.generate.cases import case_lines
 from tools.generate.payloads import family_module, init_module, objects_module, registry_module
 from tools.generate.reference import reference_page
 
@@ -23,6 +24,7 @@ def generated_files() -> dict[str, str]:
         modules[f"ethogram/payloads/{family.name}.py"] = family_module(family)
     written = {path: _formatted(path, text) for path, text in modules.items()}
     written["docs/vocabulary.md"] = reference_page()
+    written["conformance/handwritten/vocabulary.jsonl"] = case_lines()
     return written
 
 
