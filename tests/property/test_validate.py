@@ -92,10 +92,12 @@ def test_the_quick_proof_of_validity_proves_what_it_says(typed: tuple[str, Any])
 
 
 def agrees_with_the_slow_judge(event_type: str, payload: Any) -> None:  # noqa: ANN401 - any JSON value
-    """Hold the verdict, its path and its measures to the slow judge's."""
+    """Hold the verdict, its path and its measures to the slow judge's, and the quick proof to the verdict."""
     fault = fault_of(event_type, payload)
     details = None if fault is None else {name: fault.details[name] for name in fault.details if name != "message"}
     assert details == slow_judge.judge(event_type, payload)
+    raw_bytes_count = len(json.dumps(payload, ensure_ascii=False).encode())
+    assert details is None or not is_plainly_valid(event_type, payload, raw_bytes_count)
 
 
 @given(spoilt_json)
