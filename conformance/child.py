@@ -75,13 +75,12 @@ class Child:
                 ready = selector.select(max(0.0, deadline_s - time.monotonic()))
                 if not ready:
                     raise ChildFault(f"did not answer within {timeout_s:g} s")
-                for key, _mask in ready:
-                    if key.fileobj is self._stdout:
-                        self._take()
-                        continue
-                    unwritten = self._give(unwritten)
-                    if not unwritten:
-                        selector.unregister(key.fileobj)
+                pipes = {key.fileobj for key, _mask in ready}
+                if self._stdout in pipes:
+                    self._take()
+                unwritten = self._give(unwritten) if self._stdin in pipes else unwritten
+                if self._stdin in pipes and not unwritten:
+                    selector.unregister(self._stdin)
         if unwritten:
             raise ChildFault("wrote to its standard output before it had read the whole line")
         answer, _, rest = bytes(self._read).partition(b"\n")

@@ -59,14 +59,18 @@ def _read_provenance(path: Path) -> dict[str, str]:
     """The digest of the wire's bytes of every fixture that a capture declares."""
     digests: dict[str, str] = {}
     for capture in sorted((path / _CAPTURES).glob("*.json")):
-        try:
-            for event in json.loads(capture.read_bytes())["events"]:
-                if event["fixture"] in digests:
-                    raise VectorFileError(f"{capture}: expected each fixture once, got {event['fixture']} again")
-                digests[event["fixture"]] = event["wireSha256"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise VectorFileError(f"{capture}: expected a capture in JSON, got a fault: {error!r}") from None
+        for name, digest in _read_capture(capture):
+            if name in digests:
+                raise VectorFileError(f"{capture}: expected each fixture once, got {name} again")
+            digests[name] = digest
     return digests
+
+
+def _read_capture(capture: Path) -> list[tuple[str, str]]:
+    try:
+        return [(event["fixture"], event["wireSha256"]) for event in json.loads(capture.read_bytes())["events"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise VectorFileError(f"{capture}: expected a capture in JSON, got a fault: {error!r}") from None
 
 
 def _read_fixture(name: str, fixture: Path, digest: str) -> Iterator[Vector]:

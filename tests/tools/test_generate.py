@@ -71,16 +71,18 @@ for wrong in (None, "3", -1):
         raise SystemExit(f"urgency {wrong!r} parses")
 page = pathlib.Path("docs/vocabulary.md").read_text()
 assert "| `resume` | go on |" in page and "| `urgency` |  | an integer" in page
+cases = pathlib.Path("conformance/handwritten/vocabulary.jsonl").read_text()
+assert "payload.urgency-of-another-kind" in cases and "payload.kind-resume" in cases
 assert "urgency" in repr(objects_of(ethogram.VOCABULARY["control.requested"].fields))
 """
 
 
 def test_one_change_reaches_everything(tmp_path: Path) -> None:
-    """A field and a member written into the vocabulary, and nothing else: parse, validate, classes, page, test data.
+    """A field and a member written into the vocabulary, and nothing else: it reaches parsing, classes, page and cases.
 
     It happens in a copy of the tree, in a process of its own.
     """
-    for part in ("ethogram", "tools", "tests", "docs", "pyproject.toml"):
+    for part in ("ethogram", "tools", "tests", "docs", "conformance", "pyproject.toml"):
         source = ROOT / part
         copy = shutil.copytree if source.is_dir() else shutil.copy
         copy(source, tmp_path / part)
