@@ -3,6 +3,7 @@
 Spec: Status
 """
 
+from ethogram.audit import Audit
 from ethogram.bounds import (
     FIRST_SEQ,
     MAX_EXCERPT_SCALARS,
@@ -27,7 +28,7 @@ from ethogram.errors import (
 )
 from ethogram.excerpt import Excerpt, excerpt
 from ethogram.fold import RunView, fold_run
-from ethogram.gapless import prove_gapless
+from ethogram.gapless import Auditor, audit_runs, prove_gapless
 from ethogram.parse import check_payload, parse_draft, parse_envelope, parse_event
 from ethogram.payloads import (
     AgentCompleted,
@@ -58,7 +59,8 @@ from ethogram.payloads import (
     read_payload,
 )
 from ethogram.refusal import refusal_of
-from ethogram.sink import InMemorySink
+from ethogram.sink import InMemorySink, Sink
+from ethogram.stream import StreamFold, StreamView, fold_stream
 from ethogram.validate import validate, validate_event
 from ethogram.vocabulary import VOCABULARY
 
@@ -77,6 +79,8 @@ __all__ = [
     "AgentToolResult",
     "AgentToolUse",
     "AgentWarning",
+    "Audit",
+    "Auditor",
     "CaptureRefused",
     "Ceilings",
     "ControlApplied",
@@ -105,13 +109,18 @@ __all__ = [
     "RunView",
     "SequenceError",
     "SerialiseError",
+    "Sink",
+    "StreamFold",
+    "StreamView",
     "UnknownMember",
     "UnknownPayload",
     "Usage",
     "ValidationError",
+    "audit_runs",
     "check_payload",
     "excerpt",
     "fold_run",
+    "fold_stream",
     "parse_draft",
     "parse_envelope",
     "parse_event",

@@ -36,8 +36,8 @@ class SeqCursor:
         Args:
             begin_seq: the 1-based `seq` that is expected first.
         """
-        self.begin_seq = begin_seq
-        self.next_seq = begin_seq
+        self.begin_seq: int = begin_seq
+        self.next_seq: int = begin_seq
         self._missing_first: list[int] = []
         self._missing_last: list[int] = []
 

@@ -41,7 +41,7 @@ class RunFold:
         Args:
             event: the first event seen of the run; it is still to be added.
         """
-        self.run_id = event.run_id
+        self.run_id: str = event.run_id
         self._cursor = SeqCursor()
         self._start: _Start | None = None
         self._finish_seq = 0

@@ -8,6 +8,7 @@ Spec: Run lifecycle
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import ClassVar
 
 from ethogram.stream.calls import ToolCall
 from ethogram.stream.decisions import DecisionAnswer
@@ -75,7 +76,7 @@ class StreamView:
             return NotImplemented
         return self.runs == other.runs and self.unmatched_answers == other.unmatched_answers
 
-    __hash__ = None  # type: ignore[assignment]  # a mapping of runs is compared by value and has no hash
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # a mapping of runs is compared by value and has no hash
 
     def __repr__(self) -> str:
         """Count the runs, and show nothing of them."""
