@@ -4,6 +4,7 @@ It goes through the stages in their fixed order, each over the whole payload, an
 vocabulary's tables.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,7 +52,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
 
 
 def _hold_json(leaf: object) -> None:
-    is_lone = isinstance(leaf, str) and any("\ud800" <= character <= "\udfff" for character in leaf)
+    is_lone = isinstance(leaf, str) and re.search("[\ud800-\udfff]", leaf) is not None
     is_beyond = isinstance(leaf, int | float) and not abs(leaf) < 2**1023
     if is_lone or is_beyond:
         raise UnsettledError

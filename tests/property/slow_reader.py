@@ -5,6 +5,7 @@ the vocabulary's tables. It knows where the rulings leave a choice, and says so:
 """
 
 import json
+import re
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -13,6 +14,8 @@ from ethogram.vocabulary import VOCABULARY, Field, FieldKind
 SAFE = 2**53 - 1
 LEVELS_CERTAIN = 120
 """Levels of a payload that must be carried; beyond them a refusal is as good."""
+
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 _MEMBERS = {"v": int, "type": str, "runId": str, "seq": int, "ts": str, "capturedAt": str}
 
@@ -99,7 +102,7 @@ def _hold_strings_and_doubles(root: object) -> None:
 
 
 def _hold_text(text: str) -> None:
-    if any("\ud800" <= character <= "\udfff" for character in text):
+    if _LONE_SURROGATE.search(text):
         raise RefusedError
 
 
