@@ -7,7 +7,8 @@
     ├── SequenceError          an event is not the next of its run
     ├── RunClosedError         an event follows `run.finished`
     ├── FoldError              events do not make one run
-    └── DecisionAnswerError    an answer does not fit its request
+    ├── DecisionAnswerError    an answer does not fit its request
+    └── SinkFileError          in `ethogram.files`, with its own tree: a sink's file is locked, damaged, broken or replaced
 
 Every text has the form `path: expected wanted, got what (kind)` and names paths, sizes and positions. Content never
 enters a text: it would reach logs and refusals. Callers read the fields and never the text.
