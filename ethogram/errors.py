@@ -8,7 +8,7 @@
     ├── RunClosedError         an event follows `run.finished`
     ├── FoldError              events do not make one run
     ├── DecisionAnswerError    an answer does not fit its request
-    └── SinkFileError          in `ethogram.files`, with its own tree: a sink's file is locked, damaged, broken or replaced
+    └── SinkFileError          in `ethogram.files`: a file is locked, damaged, broken or replaced; a tree of its own
 
 Every text has the form `path: expected wanted, got what (kind)` and names paths, sizes and positions. Content never
 enters a text: it would reach logs and refusals. Callers read the fields and never the text.
