@@ -5,6 +5,7 @@ vocabulary's tables.
 """
 
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +15,8 @@ from tests.property.slow_reader import SAFE
 
 TEXT_SCALARS_MAX = 16_384
 PAYLOAD_BYTES_MAX = 131_072
+
+_LARGEST_DOUBLE = sys.float_info.max
 
 Details = dict[str, Any]
 """A fault's kind and fields, the text of `message` left out."""
@@ -53,7 +56,7 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
 
 def _hold_json(leaf: object) -> None:
     is_lone = isinstance(leaf, str) and re.search("[\ud800-\udfff]", leaf) is not None
-    is_beyond = isinstance(leaf, int | float) and not abs(leaf) < 2**1023
+    is_beyond = isinstance(leaf, int | float) and not abs(leaf) <= _LARGEST_DOUBLE
     if is_lone or is_beyond:
         raise UnsettledError
 
