@@ -3,7 +3,7 @@
 import pytest
 
 import ethogram
-from ethogram import Event, FoldError, RunClosedError, SequenceError
+from ethogram import Event, FoldError
 from tests.unit.ethogram.samples import MINIMAL
 
 START = Event("run.started", "r", 1, "t", MINIMAL["run.started"])
@@ -59,14 +59,3 @@ def test_what_is_not_one_run_is_an_error(events: list[Event]) -> None:
     """A second start, a finish without its start, or an unreadable lifecycle payload does not fold."""
     with pytest.raises(FoldError):
         ethogram.fold_run(events)
-
-
-def test_gapless_runs_are_proved() -> None:
-    """Runs may interleave; each goes 1, 2, 3 and ends at its finish."""
-    other = START._replace(run_id="q")
-    assert ethogram.prove_gapless([START, other, TEXT, FINISH]) == {"r": 3, "q": 1}
-    for events in ([TEXT], [START, START], [START, FINISH]):
-        with pytest.raises(SequenceError):
-            ethogram.prove_gapless(events)
-    with pytest.raises(RunClosedError):
-        ethogram.prove_gapless([START, TEXT, FINISH, TEXT._replace(seq=4)])
