@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ethogram import EthogramError, Event, prove_gapless
+from ethogram import EthogramError, Event, fold_run, prove_gapless
 from ethogram.gapless import audit_runs
 from ethogram.seqs import SeqCursor, SeqPlace
 from ethogram.stream import StreamFold, StreamView, fold_stream
@@ -151,16 +151,17 @@ def _fits(use: Event, result: Event, *names: str) -> bool:
 
 @given(_streams())
 def test_costs_are_the_sum_of_highest_costs(streams: list[list[Event]]) -> None:
-    """Against a model of completions alone, whose runs have a harness each and tell no cost at the end."""
+    """Against a model of agents alone: no start names a harness, and no finish tells a cost."""
     kept = [one for one in _first_of_each_seq(streams[0]) if one.type in {"agent.started", "agent.completed"}]
     highest: dict[str, float] = {}
     current: dict[str, str] = {}
     for event in kept:
         session_id = event.payload.get("sessionId")
         if event.type == "agent.started":
-            current[event.run_id] = session_id or f"own {event.run_id}"
+            current[event.run_id] = f"own {event.run_id}" if session_id is None else f"id {session_id}"
             continue
-        key = session_id or current.get(event.run_id, f"own {event.run_id}")
+        own = current.get(event.run_id, f"own {event.run_id}")
+        key = own if session_id is None else f"id {session_id}"
         cost = event.payload.get("costUsd")
         if cost is not None:
             highest[key] = max(highest.get(key, -1e99), cost)
@@ -204,6 +205,17 @@ def test_an_audit_misses_no_missing_number(streams: list[list[Event]]) -> None:
         tail = {one.source_seq for one in run.tail.refusals} if run.tail is not None else set()
         assert tail == {seq for run_id, seq in named if run_id == run.run_id and seq and seq > run.last_seq}
     assert audit.render().count("\n") >= 3
+
+
+@given(_streams())
+def test_a_run_is_what_the_fold_of_one_run_says(streams: list[list[Event]]) -> None:
+    """Where that fold makes a run of its events, kind, actor, harness, outcome and duration are the same."""
+    kept = _first_of_each_seq(streams[0])
+    for run_id, run in fold_stream(kept).runs.items():
+        folded = _outcome(lambda own=run_id: fold_run(one for one in kept if one.run_id == own))
+        if folded is not None:
+            assert (run.kind, run.actor, run.harness) == (folded.kind, folded.actor, folded.harness)
+            assert (run.outcome, run.duration_ms) == (folded.outcome, folded.duration_ms)
 
 
 @given(st.lists(st.integers(1, 12), max_size=30), st.integers(1, 4))
