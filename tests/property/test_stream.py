@@ -1,6 +1,7 @@
 """Folds and audits of streams: any interleaving, any split, against models kept as simply as can be."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 from math import fsum
 from typing import Any
@@ -212,7 +213,8 @@ def test_a_run_is_what_the_fold_of_one_run_says(streams: list[list[Event]]) -> N
     """Where that fold makes a run of its events, kind, actor, harness, outcome and duration are the same."""
     kept = _first_of_each_seq(streams[0])
     for run_id, run in fold_stream(kept).runs.items():
-        folded = _outcome(lambda own=run_id: fold_run(one for one in kept if one.run_id == own))
+        own = [one for one in kept if one.run_id == run_id]
+        folded = _outcome(partial(fold_run, own))
         if folded is not None:
             assert (run.kind, run.actor, run.harness) == (folded.kind, folded.actor, folded.harness)
             assert (run.outcome, run.duration_ms) == (folded.outcome, folded.duration_ms)

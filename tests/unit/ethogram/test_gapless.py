@@ -123,6 +123,13 @@ def test_a_stream_that_is_read_twice_is_all_repeats() -> None:
     assert audit.after_finish == ()
 
 
+def test_a_refusal_that_is_read_twice_is_listed_once() -> None:
+    """The same refusal again is no second explanation, in a hole or beyond the end."""
+    once, twice = ([event(1), event(3), *[refusal(1, 2), refusal(2, 9)] * times] for times in (1, 2))
+    assert audit_runs(twice).holes == audit_runs(once).holes
+    assert audit_runs(twice).tails == audit_runs(once).tails
+
+
 def test_a_reader_may_say_where_it_began() -> None:
     """A run that begins above 1 has a hole, unless the reader says that it joined there."""
     events = [event(7), event(8)]

@@ -97,6 +97,13 @@ def test_the_first_start_and_the_last_finish_count() -> None:
     assert (run.actor, run.outcome, run.duration_ms) == ("first", "failed", 9)
 
 
+def test_what_follows_the_first_finish_is_beyond_it() -> None:
+    """A second finish does not make room between the two, not even for what comes late."""
+    script = Script().tell("r", "run.started").tell("r", "run.finished").tell("r", "run.finished", at=4)
+    run = script.tell("r", "agent.text", at=3).view().runs["r"]
+    assert Oddity(OddityKind.AFTER_FINISH, 3, 3) in run.oddities
+
+
 def test_an_event_that_comes_again_counts_once() -> None:
     """A stream read twice shows each run as a stream read once, but for the oddity."""
     script = Script().tell("r", "run.started").tell("r", "agent.started", sessionId="s")
