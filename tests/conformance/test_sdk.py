@@ -131,7 +131,7 @@ def test_one_answer_too_many_is_told_of() -> None:
     """A line that nobody asked for is the next case's failure, whether it comes before that case is sent or after."""
     kit = ForeignKit(faulty("answers-twice"), TIMEOUT_S)
     assert kit.judge(EXCERPT) == EXCERPT.expect
-    with pytest.raises(KitFault, match="wrote more than one line|id: expected the case's own, got 'e'"):
+    with pytest.raises(KitFault, match=r"wrote more than one line|id: expected the case's own, got 'e'"):
         kit.judge(replace(EXCERPT, id="f"))
     assert kit.judge(EXCERPT) == EXCERPT.expect
     kit.close()
